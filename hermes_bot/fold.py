@@ -1,0 +1,373 @@
+"""Knows how journal rows become a run's state, and how decisions are written in rows. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, assert_never
+
+from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed, SubGoal, canonical
+from hermes_bot.errors import StoreError
+from hermes_bot.messages import ThreadKey
+from hermes_bot.state import (
+    FOLDED_CHARS,
+    OLDER_CHARS,
+    RECENT_ROUNDS,
+    SCHEMA,
+    TRACES,
+    Goal,
+    Limits,
+    Note,
+    Question,
+    Round,
+    RunState,
+    StepDone,
+    Trace,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hermes_bot.decisions import Decision
+    from hermes_bot.state import Row, Status
+
+Data = dict[str, Any]
+
+
+def fold(rows: Iterable[Row]) -> RunState:
+    """Return the state of the run whose rows these are, oldest first.
+
+    A continued run's rows follow those of the run it continues.
+
+    Raises:
+        StoreError: the rows do not begin with an intake, or a later program wrote them.
+    """
+    state: RunState | None = None
+    for row in rows:
+        state = apply(state, row)
+    if state is None:
+        raise StoreError("This run has no journal rows.")
+    return state
+
+
+def apply(state: RunState | None, row: Row) -> RunState:
+    """Return the state after one more row.
+
+    Raises:
+        StoreError: the first row is no intake, or its schema is newer than this program.
+    """
+    if row.schema > SCHEMA:
+        raise StoreError(
+            f"Run {row.run}: its journal has schema {row.schema}, this program reads up to {SCHEMA}. "
+            "Start the version that wrote it, or a later one."
+        )
+    if row.phase == "intake":
+        return _intake(state, row)
+    if state is None:
+        raise StoreError(f"Run {row.run}: its journal begins with {row.phase!r} instead of an intake.")
+    return _later(replace(state, last_seq=row.seq or state.last_seq), row)
+
+
+def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer for each phase
+    match row.phase:
+        case "person":
+            return _person(state, row)
+        case "observe":
+            return replace(state, round=row.round, hint="")
+        case "reason":
+            return _reason(state, row)
+        case "act":
+            return replace(state, has_intent=True, tried_tools=state.tried_tools | {row.action})
+        case "step":
+            return _step(state, row)
+        case "absorb":
+            came = dict(row.data, status=row.status, action=row.action, latency_ms=row.latency_ms)
+            return replace(state, came=came, used=_used(state, row))
+        case "judge":
+            return _judge(state, row)
+        case "fold":
+            return replace(state, folded=str(row.data["summary"]), older=())
+        case "intake":
+            raise AssertionError
+        case _:
+            assert_never(row.phase)
+
+
+def _intake(before: RunState | None, row: Row) -> RunState:
+    data = row.data
+    if before is not None:  # Continue: a new run from the stored state with a fresh allowance
+        return replace(
+            before,
+            run=row.run,
+            status="running",
+            limits=Limits(**data["limits"]),
+            base=before.used,
+            told_budget=False,
+            question=None,
+            reason="",
+            traces=(),
+            malformed=0,
+            failures=0,
+            refusals=0,
+            decision=None,
+            has_intent=False,
+            came=None,
+            steps=(),
+        )
+    goal = dict(data["goal"])
+    return RunState(
+        run=row.run,
+        root=data.get("root") or row.run,
+        thread=ThreadKey.parse(data["thread"]),
+        asker=data["asker"],
+        goal=Goal(
+            **{
+                **goal,
+                "constraints": tuple(goal.get("constraints", ())),
+                "transcript": tuple(goal.get("transcript", ())),
+            }
+        ),
+        limits=Limits(**data["limits"]),
+    )
+
+
+def _person(state: RunState, row: Row) -> RunState:
+    data = row.data
+    note = Note(
+        data["user"], data.get("name", ""), data["text"], data.get("question", ""), data.get("message", "")
+    )
+    state = replace(state, notes=(*state.notes, note))
+    if not note.question:
+        return state
+    state = replace(state, status="running", question=None, reason="")
+    if isinstance(state.decision, Ask):
+        said = f"{note.name or note.user} answered: {note.text}"
+        return _close_round(state, "ok", said, said)
+    return state  # a chain waits for its parameter, or a budget for its go: the decision is still to be done
+
+
+def _reason(state: RunState, row: Row) -> RunState:
+    decision = read_decision(row.data["decision"])
+    plan = None if isinstance(decision, Malformed) else decision.plan
+    return replace(
+        state,
+        decision=decision,
+        has_intent=False,
+        came=None,
+        steps=(),
+        plan=state.plan if plan is None else plan,
+        hint=decision.note if isinstance(decision, CallTool) else "",
+        used=_used(state, row),
+    )
+
+
+def _used(state: RunState, row: Row) -> Usage:
+    used = state.used
+    return Usage(
+        used.rounds + (row.phase == "reason"),
+        used.tokens + row.tokens_in + row.tokens_out,
+        used.cost + row.cost,
+        used.worked_ms + row.latency_ms,
+    )
+
+
+def _step(state: RunState, row: Row) -> RunState:
+    if row.status == "intent":
+        return state
+    done = StepDone(row.data["step"], row.data.get("item", 0), row.status, row.data.get("data"))
+    effects = (*state.effects, row.action) if row.data.get("effect") and row.status == "ok" else state.effects
+    return replace(state, steps=(*state.steps, done), effects=effects, used=_used(state, row))
+
+
+def _judge(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer for each verdict
+    data = row.data
+    state = replace(state, told_budget=state.told_budget or bool(data.get("told_budget")))
+    match data["verdict"]:
+        case "continue":
+            came = state.came or {}
+            return _close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
+        case "refuse":
+            reason = str(data["reason"])
+            return _close_round(state, row.status, reason, reason, hint=str(data.get("hint", "")))
+        case "park":
+            question = _question(data["question"])
+            return replace(state, status="waiting", question=question, reason=data.get("reason", "question"))
+        case "finish":
+            state = replace(
+                state,
+                status="finished",
+                reason="finish",
+                answer=_answer(state, data),
+                confidence=float(data.get("confidence", 1.0)),
+                is_verified=bool(data.get("verified", True)),
+            )
+            return _close_round(state, row.status, "", "")
+        case "stop" | "fail" | "cancel" as verdict:
+            ended: dict[str, Status] = {"stop": "stopped", "fail": "failed", "cancel": "cancelled"}
+            return replace(
+                state, status=ended[verdict], reason=str(data["reason"]), answer=str(data.get("say", ""))
+            )
+        case other:
+            raise StoreError(f"Run {row.run}: its journal holds the verdict {other!r}, which is not known.")
+
+
+def _answer(state: RunState, data: Mapping[str, Any]) -> str:
+    if "say" in data:
+        return str(data["say"])
+    return state.decision.answer if isinstance(state.decision, Finish) else ""
+
+
+def _close_round(state: RunState, status: str, text: str, summary: str, *, hint: str = "") -> RunState:
+    """Move the round at hand into the past: counters, traces, the workbench."""
+    decision, came = state.decision, state.came or {}
+    if decision is None:
+        return state
+    is_ok = status in ("ok", "partial")
+    is_call = isinstance(decision, CallTool)
+    done = Round(
+        number=state.round,
+        thought="" if isinstance(decision, Malformed) else decision.thought,
+        call=call_text(decision),
+        action_hash=decision.action.hash if isinstance(decision, CallTool) else "",
+        status=status,
+        text=text,
+        summary=summary,
+    )
+    effect = bool(came.get("effect")) and is_ok
+    name = decision.action.name if isinstance(decision, CallTool) else ""
+    report = came.get("report")
+    state = replace(
+        state,
+        decision=None,
+        has_intent=False,
+        came=None,
+        steps=(),
+        malformed=state.malformed + 1 if isinstance(decision, Malformed) else 0,
+        failures=0 if is_ok else state.failures + is_call,
+        refusals=state.refusals + isinstance(decision, Finish)
+        if state.status == "running"
+        else state.refusals,
+        ok_rounds=state.ok_rounds | {state.round} if is_ok else state.ok_rounds,
+        ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
+        effects=(*state.effects, name) if effect else state.effects,
+        reports=(*state.reports, (state.round, str(report))) if report else state.reports,
+        hint=hint or state.hint,
+        traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect))[-TRACES:],
+    )
+    return _shelve(state, done, is_read=is_ok and is_call and not effect)
+
+
+def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:
+    args = canonical(state.decision.action.args) if isinstance(state.decision, CallTool) else ""
+    return Trace(
+        round=done.number,
+        tool=name,
+        action_hash=done.action_hash,
+        args=args[:500],
+        result=done.text.partition("\n")[2][:500],  # the first line holds labels
+        is_ok=is_ok,
+        is_progress=effect or any(goal.status == "done" for goal in _newly_done(state)),
+    )
+
+
+def _newly_done(state: RunState) -> tuple[SubGoal, ...]:
+    if isinstance(state.decision, CallTool) and state.decision.plan:
+        return state.decision.plan
+    return ()
+
+
+def _shelve(state: RunState, done: Round, *, is_read: bool) -> RunState:
+    """Put a round on the workbench; the same read made again makes the older copy obsolete."""
+    recent, older = state.recent, state.older
+    if is_read:
+        recent = tuple(
+            replace(old, superseded=done.number) if old.action_hash == done.action_hash else old
+            for old in recent
+        )
+        older = tuple(line for line in older if line[1] != done.action_hash)
+    recent = (*recent, done)
+    for old in recent[:-RECENT_ROUNDS]:
+        if not old.superseded:
+            older = (*older, (old.number, old.action_hash, line_of(old)))
+    return _fold_older(replace(state, recent=recent[-RECENT_ROUNDS:], older=older))
+
+
+def _fold_older(state: RunState) -> RunState:
+    """Fold the older half of the one-line rounds into one bounded text, once they outgrow their share."""
+    if sum(len(line) for _, _, line in state.older) <= OLDER_CHARS:
+        return state
+    half = len(state.older) // 2
+    gone, kept = state.older[:half], state.older[half:]
+    room = max(40, FOLDED_CHARS // (2 * max(1, len(gone))))
+    text = "; ".join([state.folded] * bool(state.folded) + [line[:room] for _, _, line in gone])
+    return replace(state, older=kept, folded=text[-FOLDED_CHARS:])
+
+
+def line_of(done: Round) -> str:
+    """Return the one line that an older round keeps: number, call, status, values."""
+    return f"{done.number}. {done.call[:120]} -> {done.status}: {done.summary[:240]}"
+
+
+def call_text(decision: Decision) -> str:
+    """Return a decision in one line, as rounds show it."""
+    match decision:
+        case CallTool(action):
+            return f"{action.name} {canonical(action.args)}"
+        case Finish():
+            return "finish"
+        case Ask(question):
+            return f"request_info {question}"
+        case Malformed():
+            return "(unreadable)"
+        case _:
+            assert_never(decision)
+
+
+def write_decision(decision: Decision) -> Data:
+    """Return a decision as row data; ``read_decision`` is its inverse."""
+    match decision:
+        case CallTool(action, thought, plan, note):
+            data: Data = {"kind": "call", "name": action.name, "args": action.args, "thought": thought}
+            return _with_plan({**data, "note": note} if note else data, plan)
+        case Finish(answer, confidence, evidence, thought, plan):
+            data = {"kind": "finish", "answer": answer, "confidence": confidence, "thought": thought}
+            return _with_plan({**data, "evidence": list(evidence)}, plan)
+        case Ask(question, options, name, default, thought, plan):
+            data = {"kind": "ask", "question": question, "options": list(options), "thought": thought}
+            return _with_plan({**data, "field": name, "default": default}, plan)
+        case Malformed(problem, raw):
+            return {"kind": "malformed", "problem": problem, "raw": raw}
+        case _:
+            assert_never(decision)
+
+
+def _with_plan(data: Data, plan: tuple[SubGoal, ...] | None) -> Data:
+    return data if plan is None else {**data, "plan": [asdict(goal) for goal in plan]}
+
+
+def read_decision(data: Mapping[str, Any]) -> Decision:
+    """Return the decision that ``write_decision`` wrote."""
+    plan = _plan(data.get("plan"))
+    thought = data.get("thought", "")
+    match data["kind"]:
+        case "call":
+            return CallTool(Action(data["name"], data["args"]), thought, plan, data.get("note", ""))
+        case "finish":
+            return Finish(data["answer"], data["confidence"], tuple(data["evidence"]), thought, plan)
+        case "ask":
+            options = tuple(data["options"])
+            return Ask(data["question"], options, data["field"], data["default"], thought, plan)
+        case "malformed":
+            return Malformed(data["problem"], data.get("raw", ""))
+        case other:
+            raise StoreError(f"A journal row holds the decision kind {other!r}, which is not known.")
+
+
+def _plan(data: Any) -> tuple[SubGoal, ...] | None:
+    if data is None:
+        return None
+    return tuple(SubGoal(**{**item, "depends_on": tuple(item.get("depends_on", ()))}) for item in data)
+
+
+def _question(data: Mapping[str, Any]) -> Question:
+    return Question(**{**data, "options": tuple(data.get("options", ()))})

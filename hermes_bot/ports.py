@@ -1,0 +1,242 @@
+"""Knows the seams: what the core asks of platforms, models, tools, the journal and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from hermes_bot.decisions import Action, NativeCall
+    from hermes_bot.messages import Incoming, Outgoing, Reply, Result, ThreadKey
+    from hermes_bot.state import Note, Question, Row, RunState
+
+Risk = Literal["read", "write", "danger"]
+
+
+class Clock(Protocol):
+    """Time, as everything that waits sees it; tests move it by hand."""
+
+    def now(self) -> datetime:
+        """Return the wall time in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Return seconds that never jump, for time-outs."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after this much time."""
+        ...
+
+
+class Adapter(Protocol):
+    """One chat platform, as the core sees it."""
+
+    name: ClassVar[str]
+
+    async def run(self, accept: Callable[[Incoming], Awaitable[Reply | None]]) -> None:
+        """Receive until cancelled. Reconnecting is the adapter's job.
+
+        ``accept`` returns once the message is committed; only then is it acknowledged to the platform, with
+        the ``Reply`` (a list for the asker alone, say) where there is one. Calls may overlap.
+        """
+        ...
+
+    async def post(self, message: Outgoing) -> str:
+        """Post one message and return the platform's id of it.
+
+        Raises:
+            RateLimited: the platform said when to come back.
+            AdapterError: the platform will not take this message; the subclass says what follows.
+        """
+        ...
+
+    async def edit(self, posted: str, message: Outgoing) -> None:
+        """Replace a posted message; doing it again changes nothing.
+
+        Raises:
+            AdapterError: as ``post``.
+        """
+        ...
+
+    async def find(self, message: Outgoing) -> str | None:
+        """Return the platform's id of the post with this message's key, or None where it was not posted.
+
+        Raises:
+            AdapterError: the platform cannot be asked, or not now.
+        """
+        ...
+
+    async def show_status(self, thread: ThreadKey, text: str) -> None:
+        """Show one status line for the thread's run; empty text removes it. Best effort, never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to a model, finished.
+
+    Attributes:
+        messages: the JSON array of chat messages, encoded.
+        tools: the JSON array of native tool declarations, encoded; empty where not asked for.
+        schema: the JSON schema of the one object the model shall write, encoded; empty for plain text.
+        tokens: an estimate of the size of ``messages``.
+    """
+
+    messages: bytes
+    tools: bytes = b""
+    schema: bytes = b""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered.
+
+    Attributes:
+        cost: in the unit of the configured prices; 0 where none are.
+        model: the endpoint's name of the model that answered.
+    """
+
+    text: str
+    calls: tuple[NativeCall, ...] = ()
+    finish_reason: str = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    latency_ms: int = 0
+    model: str = ""
+
+
+class Model(Protocol):
+    """Whoever decides: an endpoint, or the offline decider."""
+
+    async def complete(self, prompt: Prompt, state: RunState) -> Completion:
+        """Return one completion of the prompt.
+
+        ``state`` is what the prompt was built from: the offline decider reads it instead of the prompt.
+
+        Raises:
+            ModelError: the endpoint and its fallbacks failed; the code and text say how.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCard:
+    """A tool as the model is told of it: one line, and the schema of its arguments."""
+
+    name: str
+    summary: str
+    schema: Mapping[str, Any]
+    risk: Risk = "read"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An action that may run: found, its arguments validated and canonical.
+
+    Attributes:
+        key: the effect key; empty for a read.
+        timeout: seconds.
+        max_chars: what of its result the model gets to see.
+    """
+
+    action: Action
+    risk: Risk
+    key: str = ""
+    timeout: float = 30.0
+    is_idempotent: bool = False
+    max_chars: int = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What the effect ledger already holds for a key.
+
+    Attributes:
+        result: the stored outcome; None where the intent stands without one, so that it is unknown.
+    """
+
+    state: Literal["intent", "done", "failed", "unknown"]
+    result: Result | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an effect ended, for the ledger."""
+
+    key: str
+    result: Result
+
+
+class Journal(Protocol):
+    """One run's record: what is committed is safe, whatever dies after."""
+
+    def added(self) -> tuple[Note, ...]:
+        """Return what people wrote to the run since the last call; each note is handed over once."""
+        ...
+
+    async def commit(
+        self,
+        state: RunState,
+        rows: Sequence[Row],
+        *,
+        intent: Prepared | None = None,
+        outcome: Outcome | None = None,
+    ) -> Prior | None:
+        """Append rows, and all that follows from them, in one transaction.
+
+        ``state`` is the state after the rows: a question it waits for and an answer it ends with are stored
+        with them. With an ``intent`` the ledger is asked first, and what it already holds is returned.
+
+        Raises:
+            RunOver: the run was ended by someone else meanwhile; nothing was stored.
+        """
+        ...
+
+    def show(self, text: str) -> None:
+        """Show what the run is doing right now in its status line; returns at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call knows beside its arguments.
+
+    Attributes:
+        workspace: the thread's own folder, mode 0700.
+        key: the effect key of this call; empty for a read.
+    """
+
+    state: RunState
+    journal: Journal
+    clock: Clock
+    model: Model
+    workspace: Path
+    key: str = ""
+    step: str = ""
+    item: int = 0
+
+
+class Toolbox(Protocol):
+    """All tools of a run behind one door. Nothing a tool does raises out of it."""
+
+    def cards(self, state: RunState) -> tuple[ToolCard, ...]:
+        """Return the tools that are shown to the model for this run."""
+        ...
+
+    def prepare(self, action: Action, state: RunState, *, step: str = "", item: int = 0) -> Prepared | Result:
+        """Find the tool, coerce and validate its arguments, check permission; a ``Result`` is the refusal.
+
+        ``step`` and ``item`` name a chain's step, so that its effect has a key of its own.
+        """
+        ...
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> Result | Question:
+        """Run a prepared action inside its time-out; a ``Question`` means a person must speak first."""
+        ...

@@ -1,0 +1,268 @@
+"""Knows a run's state: one frozen value, the fold of the run's journal rows. Pure.
+
+No state is stored beside the rows; ``fold.apply`` makes the state from them. A row carries the ``schema``
+number of its data, and every schema ever written is read, so an upgrade never strands a waiting run.
+
+The rows of a run, in order::
+
+    intake                          the goal, its limits, what was said before
+    ┌ person*                       what people added, or their answer to a question
+    │ observe                       the prompt, by reference
+    │ reason                        the decision                            ── first commit of the round
+    │ act                           the intent, when the decision is a tool
+    │ step*                         a chain's steps, each with its own commit
+    │ absorb                        what came back
+    └ judge                         go on, wait, finish or stop             ── second commit
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from hermes_bot.decisions import Decision, SubGoal
+    from hermes_bot.messages import Json, ThreadKey
+
+SCHEMA = 1
+RECENT_ROUNDS = 6
+TRACES = 5
+OLDER_CHARS = 4_000  # what one-line summaries of older rounds may take before the oldest are folded
+FOLDED_CHARS = 1_500
+
+Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge", "fold"]
+Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed", "cancelled"]
+QuestionKind = Literal["info", "approval", "budget"]
+OVER: frozenset[str] = frozenset({"finished", "stopped", "failed", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One journal row; appended, never rewritten.
+
+    Attributes:
+        data: what ``apply`` needs of this phase, in the form that ``schema`` names.
+        action: the tool's name, where the phase is about one; ``action_hash`` is ``Action.hash``.
+        cost: money in the unit of the configured prices.
+        seq: the row's place in the journal, given by the store; 0 before it is stored.
+    """
+
+    run: str
+    round: int
+    phase: Phase
+    at: datetime
+    data: Mapping[str, Any] = field(default_factory=dict)
+    action: str = ""
+    action_hash: str = ""
+    status: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    latency_ms: int = 0
+    schema: int = SCHEMA
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What the run is for.
+
+    Attributes:
+        text: the person's own words, never shortened.
+        skill: a skill the person named; the run then goes straight to its chain.
+        params: what is known of the skill's parameters.
+        transcript: what was said in the thread before, oldest first, each line with its author.
+    """
+
+    text: str
+    objective: str = ""
+    author: str = ""
+    constraints: tuple[str, ...] = ()
+    skill: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    transcript: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The guards' figures of one run (design §4.5).
+
+    Attributes:
+        seconds: working time; waiting is not counted.
+        money: 0 means no limit.
+    """
+
+    profile: str = "task"
+    rounds: int = 20
+    seconds: int = 600
+    tokens: int = 200_000
+    money: float = 0.0
+    confidence: float = 0.6
+    repeats: int = 3
+    stagnation: int = 3
+    malformed: int = 3
+    failures: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a run has used so far."""
+
+    rounds: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    worked_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a run asks a person.
+
+    Attributes:
+        id: unique, short enough for a button (platforms allow 64 bytes).
+        options: at most 8 labels.
+        open: free text is an answer too; otherwise only an option is.
+        field: the parameter the answer is for; empty where the question is the model's own.
+        default: the answer on expiry; empty means the run stops then.
+    """
+
+    id: str
+    text: str
+    options: tuple[str, ...] = ()
+    open: bool = True
+    field: str = ""
+    default: str = ""
+    kind: QuestionKind = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a person said to a run: added while it worked (``question`` empty) or as an answer."""
+
+    user: str
+    name: str
+    text: str
+    question: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One finished round as the workbench shows it.
+
+    Attributes:
+        call: ``name {canonical args}``, or the decision's kind where it called no tool.
+        text: the absorbed observation, labels included, as the model sees it.
+        summary: one line that keeps the values; what stays once the round is older.
+        superseded: the later round that made the same read again; 0 where none did.
+    """
+
+    number: int
+    thought: str
+    call: str
+    action_hash: str
+    status: str
+    text: str
+    summary: str
+    superseded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What the guards remember of a round."""
+
+    round: int
+    tool: str
+    action_hash: str
+    args: str
+    result: str
+    is_ok: bool
+    is_progress: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """A chain step with a recorded result: it is not run again."""
+
+    step: str
+    item: int
+    status: str
+    data: Json
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Everything the loop knows of one run.
+
+    Attributes:
+        root: the run whose effect keys this one shares; itself unless continued or delegated.
+        decision: decided in the round at hand and not yet judged.
+        has_intent: the act row of the round is written: its tool may have run.
+        came: the Result row data of the round at hand, absorbed and not yet judged.
+        steps: recorded steps of the chain at hand.
+        base: the usage that no longer counts, set by Continue.
+        reason: why the run ended or waits ("rounds", "repetition", …).
+        reports: chains' reports, word for word, keyed by round; the last is the answer of a chain run.
+        effects: names of tools with a recorded, successful effect.
+        hint: what the next prompt must tell the model about its form.
+    """
+
+    run: str
+    thread: ThreadKey
+    asker: str
+    goal: Goal
+    limits: Limits
+    root: str = ""
+    status: Status = "running"
+    round: int = 0
+    decision: Decision | None = None
+    has_intent: bool = False
+    came: Mapping[str, Any] | None = None
+    steps: tuple[StepDone, ...] = ()
+    recent: tuple[Round, ...] = ()
+    older: tuple[tuple[int, str, str], ...] = ()
+    folded: str = ""
+    notes: tuple[Note, ...] = ()
+    plan: tuple[SubGoal, ...] = ()
+    ok_rounds: frozenset[int] = frozenset()
+    ok_tools: frozenset[str] = frozenset()
+    tried_tools: frozenset[str] = frozenset()
+    effects: tuple[str, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    malformed: int = 0
+    failures: int = 0
+    refusals: int = 0
+    used: Usage = Usage()
+    base: Usage = Usage()
+    told_budget: bool = False
+    question: Question | None = None
+    reason: str = ""
+    answer: str = ""
+    confidence: float = 0.0
+    is_verified: bool = True
+    reports: tuple[tuple[int, str], ...] = ()
+    hint: str = ""
+    last_seq: int = 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the loop has work to do."""
+        return self.status == "running"
+
+    @property
+    def spent(self) -> Usage:
+        """What counts against the limits: everything since the start or the last Continue."""
+        return Usage(
+            self.used.rounds - self.base.rounds,
+            self.used.tokens - self.base.tokens,
+            self.used.cost - self.base.cost,
+            self.used.worked_ms - self.base.worked_ms,
+        )
+
+    @property
+    def answers(self) -> tuple[Note, ...]:
+        """What people answered to questions of this run, in order."""
+        return tuple(note for note in self.notes if note.question)
