@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hermes_bot.state import Note, Question, Row, RunState
 
 Risk = Literal["read", "write", "danger"]
+Emit: TypeAlias = "Callable[[Mapping[str, Any]], Awaitable[None]]"
+Op: TypeAlias = "Callable[[Mapping[str, Any], Emit], Awaitable[Mapping[str, Any]]]"
 
 
 class Clock(Protocol):
@@ -73,6 +75,15 @@ class Adapter(Protocol):
 
     async def show_status(self, thread: ThreadKey, text: str) -> None:
         """Show one status line for the thread's run; empty text removes it. Best effort, never raises."""
+        ...
+
+
+@runtime_checkable
+class Operated(Protocol):
+    """What can also be used over the admin socket; the console adapter's terminals come in this way."""
+
+    def ops(self) -> Mapping[str, Op]:
+        """Return operations by name; each takes JSON and ``Emit`` for events, and returns JSON."""
         ...
 
 
