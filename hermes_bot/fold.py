@@ -81,7 +81,7 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
         case "step":
             return _step(state, row)
         case "absorb":
-            came = dict(row.data, status=row.status, action=row.action, latency_ms=row.latency_ms)
+            came = dict(row.data, status=row.status, action=row.action, action_hash=row.action_hash)
             return replace(state, came=came, used=_used(state, row))
         case "judge":
             return _judge(state, row)
@@ -139,7 +139,10 @@ def _person(state: RunState, row: Row) -> RunState:
     state = replace(state, notes=(*state.notes, note))
     if not note.question:
         return state
+    is_budget = state.question is not None and state.question.kind == "budget"
     state = replace(state, status="running", question=None, reason="")
+    if is_budget:
+        return replace(state, base=state.used, told_budget=False)
     if isinstance(state.decision, Ask):
         said = f"{note.name or note.user} answered: {note.text}"
         return _close_round(state, "ok", said, said)
@@ -149,6 +152,7 @@ def _person(state: RunState, row: Row) -> RunState:
 def _reason(state: RunState, row: Row) -> RunState:
     decision = read_decision(row.data["decision"])
     plan = None if isinstance(decision, Malformed) else decision.plan
+    done_before = {goal.goal for goal in state.plan if goal.status == "done"}
     return replace(
         state,
         decision=decision,
@@ -156,6 +160,7 @@ def _reason(state: RunState, row: Row) -> RunState:
         came=None,
         steps=(),
         plan=state.plan if plan is None else plan,
+        is_forward=any(goal.status == "done" and goal.goal not in done_before for goal in plan or ()),
         hint=decision.note if isinstance(decision, CallTool) else "",
         used=_used(state, row),
     )
@@ -179,16 +184,17 @@ def _step(state: RunState, row: Row) -> RunState:
     return replace(state, steps=(*state.steps, done), effects=effects, used=_used(state, row))
 
 
-def _judge(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer for each verdict
+def _judge(state: RunState, row: Row) -> RunState:
     data = row.data
     state = replace(state, told_budget=state.told_budget or bool(data.get("told_budget")))
     match data["verdict"]:
         case "continue":
             came = state.came or {}
-            return _close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
+            state = _close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
+            return _parked_on_budget(state, data)
         case "refuse":
             reason = str(data["reason"])
-            return _close_round(state, row.status, reason, reason, hint=str(data.get("hint", "")))
+            return _parked_on_budget(_close_round(state, row.status, reason, reason), data)
         case "park":
             question = _question(data["question"])
             return replace(state, status="waiting", question=question, reason=data.get("reason", "question"))
@@ -203,6 +209,8 @@ def _judge(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
             )
             return _close_round(state, row.status, "", "")
         case "stop" | "fail" | "cancel" as verdict:
+            came = state.came or {}
+            state = _close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
             ended: dict[str, Status] = {"stop": "stopped", "fail": "failed", "cancel": "cancelled"}
             return replace(
                 state, status=ended[verdict], reason=str(data["reason"]), answer=str(data.get("say", ""))
@@ -211,13 +219,19 @@ def _judge(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
             raise StoreError(f"Run {row.run}: its journal holds the verdict {other!r}, which is not known.")
 
 
+def _parked_on_budget(state: RunState, data: Mapping[str, Any]) -> RunState:
+    if "budget" not in data:
+        return state
+    return replace(state, status="waiting", question=_question(data["budget"]), reason="budget")
+
+
 def _answer(state: RunState, data: Mapping[str, Any]) -> str:
     if "say" in data:
         return str(data["say"])
     return state.decision.answer if isinstance(state.decision, Finish) else ""
 
 
-def _close_round(state: RunState, status: str, text: str, summary: str, *, hint: str = "") -> RunState:
+def _close_round(state: RunState, status: str, text: str, summary: str) -> RunState:
     """Move the round at hand into the past: counters, traces, the workbench."""
     decision, came = state.decision, state.came or {}
     if decision is None:
@@ -228,7 +242,7 @@ def _close_round(state: RunState, status: str, text: str, summary: str, *, hint:
         number=state.round,
         thought="" if isinstance(decision, Malformed) else decision.thought,
         call=call_text(decision),
-        action_hash=decision.action.hash if isinstance(decision, CallTool) else "",
+        action_hash=str(came.get("action_hash", "")),
         status=status,
         text=text,
         summary=summary,
@@ -251,7 +265,6 @@ def _close_round(state: RunState, status: str, text: str, summary: str, *, hint:
         ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
         effects=(*state.effects, name) if effect else state.effects,
         reports=(*state.reports, (state.round, str(report))) if report else state.reports,
-        hint=hint or state.hint,
         traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect))[-TRACES:],
     )
     return _shelve(state, done, is_read=is_ok and is_call and not effect)
@@ -266,14 +279,8 @@ def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool
         args=args[:500],
         result=done.text.partition("\n")[2][:500],  # the first line holds labels
         is_ok=is_ok,
-        is_progress=effect or any(goal.status == "done" for goal in _newly_done(state)),
+        is_progress=effect or state.is_forward,
     )
-
-
-def _newly_done(state: RunState) -> tuple[SubGoal, ...]:
-    if isinstance(state.decision, CallTool) and state.decision.plan:
-        return state.decision.plan
-    return ()
 
 
 def _shelve(state: RunState, done: Round, *, is_read: bool) -> RunState:

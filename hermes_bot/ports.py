@@ -39,6 +39,7 @@ class Adapter(Protocol):
     """One chat platform, as the core sees it."""
 
     name: ClassVar[str]
+    pace_seconds: ClassVar[float]  # between two posts in one channel
 
     async def run(self, accept: Callable[[Incoming], Awaitable[Reply | None]]) -> None:
         """Receive until cancelled. Reconnecting is the adapter's job.
@@ -210,6 +211,10 @@ class Journal(Protocol):
         """
         ...
 
+    def keep_prefix(self, digest: str, text: str) -> None:
+        """Have a prompt's stable prefix stored with the next commit, once for all runs."""
+        ...
+
     def show(self, text: str) -> None:
         """Show what the run is doing right now in its status line; returns at once."""
         ...
@@ -246,6 +251,10 @@ class Toolbox(Protocol):
 
         ``step`` and ``item`` name a chain's step, so that its effect has a key of its own.
         """
+        ...
+
+    async def reconcile(self, prepared: Prepared, context: ToolContext) -> Result | None:
+        """Find out how an effect ended whose outcome is not known; None where the tool cannot say."""
         ...
 
     async def run(self, prepared: Prepared, context: ToolContext) -> Result | Question:

@@ -207,6 +207,7 @@ class RunState:
         reason: why the run ended or waits ("rounds", "repetition", …).
         reports: chains' reports, word for word, keyed by round; the last is the answer of a chain run.
         effects: names of tools with a recorded, successful effect.
+        is_forward: the decision at hand marked a sub-goal as done that was not done before.
         hint: what the next prompt must tell the model about its form.
     """
 
@@ -238,6 +239,7 @@ class RunState:
     used: Usage = Usage()
     base: Usage = Usage()
     told_budget: bool = False
+    is_forward: bool = False
     question: Question | None = None
     reason: str = ""
     answer: str = ""

@@ -1,0 +1,1 @@
+"""The loop: observe, reason, act, absorb, judge. Pure but for ``engine``, which only calls ports."""

@@ -1,0 +1,248 @@
+"""Knows the order of a round: observe, reason, act, absorb, judge; asks ports, decides nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.decisions import CallTool, Malformed, decide
+from hermes_bot.errors import ModelError
+from hermes_bot.fold import apply, write_decision
+from hermes_bot.loop.absorb import absorb
+from hermes_bot.loop.context import build
+from hermes_bot.loop.guards import may_not_run, same_calls
+from hermes_bot.loop.verdict import failure, skill_call, verdict
+from hermes_bot.messages import Result, failed
+from hermes_bot.ports import Outcome, Prepared, ToolContext
+from hermes_bot.state import Question, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hermes_bot.decisions import Action, Decision
+    from hermes_bot.loop.context import Built, Frame
+    from hermes_bot.ports import Clock, Completion, Journal, Model, Prior, Prompt, Toolbox
+    from hermes_bot.state import Note, Phase, RunState
+
+
+NOT_KNOWN = failed(
+    "unknown",
+    "The program stopped while this ran, so whether it happened is not known. It is not run again: verify it "
+    "with a read, or ask a person.",
+    status="unknown",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Everything one run works with.
+
+    Attributes:
+        workspace: the thread's own folder.
+    """
+
+    model: Model
+    tools: Toolbox
+    journal: Journal
+    clock: Clock
+    workspace: Path
+    frame: Frame
+
+
+async def carry(state: RunState, desk: Desk) -> RunState:
+    """Carry a run forward until it finishes, waits for a person, or a guard stops it.
+
+    What a round decided is committed before its tool runs, what came back after it, so a run whose process
+    died goes on from the fold of its journal: nothing decided is asked again, nothing done is done again.
+
+    Raises:
+        RunOver: someone ended the run meanwhile.
+    """
+    pen = Pen(state, desk)
+    while pen.state.is_running:
+        question = None
+        try:
+            if pen.state.decision is None:
+                await reason(pen, desk)
+            if isinstance(pen.state.decision, CallTool) and pen.state.came is None:
+                question = await act(pen, pen.state.decision.action, desk)
+            judge(pen, question)
+        except ModelError as error:
+            pen.write("judge", failure(error))
+        except TimeoutError:
+            pen.write("judge", {"verdict": "stop", "reason": "time"})
+        await pen.commit()
+    return pen.state
+
+
+class Pen:
+    """Writes a run's rows: each one moves the state at once and is stored with the next commit.
+
+    It stands in for the journal while a chain runs, so that the chain's own commits move the state too.
+    """
+
+    def __init__(self, state: RunState, desk: Desk) -> None:
+        self.state = state
+        self._desk = desk
+        self._rows: list[Row] = []
+        self._outcome: Outcome | None = None
+
+    def write(self, phase: Phase, data: dict[str, Any], **columns: Any) -> None:
+        """Add a row of the round at hand."""
+        at = columns.pop("at", None) or self._desk.clock.now()
+        number = columns.pop("round", self.state.round)
+        self._add(Row(self.state.run, number, phase, at, data, **columns))
+
+    def settle(self, key: str, result: Result) -> None:
+        """Have the effect's outcome stored with the next commit."""
+        self._outcome = Outcome(key, result)
+
+    async def commit(
+        self,
+        state: RunState | None = None,
+        rows: Sequence[Row] = (),
+        *,
+        intent: Prepared | None = None,
+        outcome: Outcome | None = None,
+    ) -> Prior | None:
+        """Store what was written since the last commit, with ``rows``; the state passed in is not needed."""
+        del state  # the pen's own is the same, and never behind
+        for row in rows:
+            self._add(row)
+        written, self._rows = self._rows, []
+        settled, self._outcome = outcome or self._outcome, None
+        return await self._desk.journal.commit(self.state, written, intent=intent, outcome=settled)
+
+    def keep_prefix(self, digest: str, text: str) -> None:
+        """Have a prompt's stable prefix kept once."""
+        self._desk.journal.keep_prefix(digest, text)
+
+    def added(self) -> tuple[Note, ...]:
+        """Return what people wrote meanwhile."""
+        return self._desk.journal.added()
+
+    def show(self, text: str) -> None:
+        """Show what the run is doing."""
+        self._desk.journal.show(text)
+
+    def _add(self, row: Row) -> None:
+        self._rows.append(row)
+        self.state = apply(self.state, row)
+
+
+async def reason(pen: Pen, desk: Desk) -> None:
+    """Observe and decide: take in what people added, build the prompt, ask the model, read its answer."""
+    for note in pen.added():
+        added = {"user": note.user, "name": note.name, "text": note.text, "message": note.message}
+        pen.write("person", added)
+    before, at, number = pen.state, desk.clock.now(), pen.state.round + 1
+    if number == 1 and before.goal.skill:  # a skill called by name needs no model to choose it
+        pen.write("observe", {}, at=at, round=number)
+        pen.write("reason", {"decision": write_decision(CallTool(skill_call(before.goal)))})
+        return
+    cards = desk.tools.cards(before)
+    built = build(before, cards, at, desk.frame)
+    answer, decision = await _ask(built.prompt, before, desk)
+    answers = [answer]
+    data: dict[str, Any] = {"model": answer.model}
+    if isinstance(decision, Malformed):  # once more in the same round, told what was wrong
+        data["regenerated"] = decision.problem
+        again = build(before, cards, at, desk.frame, problem=decision.problem)
+        answer, decision = await _ask(again.prompt, before, desk)
+        answers.append(answer)
+    data["decision"] = write_decision(decision)
+    pen.keep_prefix(built.prefix_hash, built.prefix)
+    pen.write("observe", _reference(built, before), at=at, round=number)
+    pen.write("reason", data, **_usage(answers))
+
+
+async def _ask(prompt: Prompt, state: RunState, desk: Desk) -> tuple[Completion, Decision]:
+    left = max(1.0, state.limits.seconds - state.spent.worked_ms / 1000)
+    async with asyncio.timeout(left):
+        answer = await desk.model.complete(prompt, state)
+    return answer, decide(answer.text, finish_reason=answer.finish_reason, calls=answer.calls)
+
+
+def _usage(answers: Sequence[Completion]) -> dict[str, Any]:
+    return {
+        "tokens_in": sum(answer.tokens_in for answer in answers),
+        "tokens_out": sum(answer.tokens_out for answer in answers),
+        "cost": sum(answer.cost for answer in answers),
+        "latency_ms": sum(answer.latency_ms for answer in answers),
+    }
+
+
+async def act(pen: Pen, action: Action, desk: Desk) -> Question | None:
+    """Run the decided tool once, whatever died before, and absorb what came back; or say what it asks."""
+    prepared = desk.tools.prepare(action, pen.state)
+    if isinstance(prepared, Result):
+        _absorb(pen, action, prepared)
+        return None
+    if may_not_run(pen.state, prepared.action):
+        rounds = ", ".join(str(number) for number in same_calls(pen.state, prepared.action))
+        _absorb(pen, prepared.action, failed("repetition", f"Not run: the same call as in rounds {rounds}."))
+        return None
+    prior = await _begin(pen, prepared)
+    pen.show(action.name)
+    context = ToolContext(pen.state, pen, desk.clock, desk.model, desk.workspace, prepared.key)
+    if prior is None:
+        left = max(1.0, pen.state.limits.seconds - pen.state.spent.worked_ms / 1000)
+        timed = replace(prepared, timeout=min(prepared.timeout, left))
+        came = await desk.tools.run(timed, context)
+    else:
+        came = prior.result or await desk.tools.reconcile(prepared, context) or NOT_KNOWN
+    if isinstance(came, Question):
+        return came
+    if prepared.key:
+        pen.settle(prepared.key, came)
+    _absorb(pen, prepared.action, came, prepared)
+    return None
+
+
+def judge(pen: Pen, question: Question | None) -> None:
+    """Write the round's verdict: go on, wait, finish or stop."""
+    data, status = verdict(pen.state, question)
+    pen.write("judge", data, status=status)
+
+
+def _reference(built: Built, state: RunState) -> dict[str, Any]:
+    """Return what rebuilds the prompt to the byte: the prefix kept once, the rows so far, the whole's hash."""
+    return {"prefix": built.prefix_hash, "whole": built.whole_hash, "rows": state.last_seq}
+
+
+async def _begin(pen: Pen, prepared: Prepared) -> Prior | None:
+    action = prepared.action
+    if not pen.state.has_intent:
+        data = {"risk": prepared.risk, "key": prepared.key} if prepared.key else {}
+        pen.write("act", data, action=action.name, action_hash=action.hash, status="intent")
+    return await pen.commit(intent=prepared if prepared.key else None)
+
+
+def _absorb(pen: Pen, action: Action, result: Result, prepared: Prepared | None = None) -> None:
+    limit = prepared.max_chars if prepared else 4_000
+    taken = absorb(result, action, pen.state.round, max_chars=limit)
+    data: dict[str, Any] = {"text": _with_history(taken.text, pen.state, action), "summary": taken.summary}
+    if prepared and prepared.key:
+        data["effect"] = True
+    if isinstance(result.data, Mapping) and "report" in result.data:
+        data["report"] = result.data["report"]
+    pen.write(
+        "absorb",
+        data,
+        action=action.name,
+        action_hash=action.hash,
+        status=taken.status,
+        latency_ms=result.duration_ms,
+    )
+
+
+def _with_history(text: str, state: RunState, action: Action) -> str:
+    """Say on the label line that this very call was made before."""
+    earlier = same_calls(state, action)
+    if not earlier:
+        return text
+    labels, newline, body = text.partition("\n")
+    return f"{labels} supersedes=round {earlier[-1]} (same call as in round {earlier[-1]}){newline}{body}"

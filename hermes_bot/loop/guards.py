@@ -1,0 +1,152 @@
+"""Knows the rules outside the model that refuse a finish or stop a run (design §4.5). Pure."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hermes_bot.decisions import Action, Finish
+    from hermes_bot.state import RunState, Trace
+
+REPEAT_WINDOW = 5
+ALIKE = 0.9
+SAY_AT = 0.8
+
+# What an answer may claim to have done, and what a recorded effect's tool is called when it bears that out.
+_CLAIMS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        r"restarted|rebooted|redeployed|deployed|rolled back|scaled",
+        ("restart", "deploy", "roll", "scale", "run"),
+    ),
+    (r"sent|posted|notified|emailed|messaged|announced", ("send", "post", "notify", "mail", "message")),
+    (r"created|wrote|written|saved|added|uploaded", ("create", "write", "save", "add", "upload", "remember")),
+    (r"deleted|removed|cleared|dropped", ("delete", "remove", "clear", "drop", "forget")),
+    (r"changed|updated|edited|fixed|patched", ("change", "update", "edit", "fix", "patch", "write", "set")),
+)
+_BY_US = r"(?:\bI(?:'ve| have)?(?: now| just| also| already| successfully)*|\bwe(?:'ve| have)?|^|[.!:]\s+)\s*"
+_CLAIM_PATTERNS = tuple(
+    (re.compile(rf"{_BY_US}\b({verbs})\b", re.IGNORECASE | re.MULTILINE), tools) for verbs, tools in _CLAIMS
+)
+_ROUND = re.compile(r"\bround\s*#?\s*(\d+)", re.IGNORECASE)
+
+
+def same_calls(state: RunState, action: Action) -> tuple[int, ...]:
+    """Return the numbers of the recent rounds that made this very call, the round at hand left out."""
+    first = state.round - REPEAT_WINDOW + 1
+    return tuple(
+        trace.round for trace in state.traces if trace.round >= first and trace.action_hash == action.hash
+    )
+
+
+def may_not_run(state: RunState, action: Action) -> bool:
+    """Whether this call would be the third of its kind in five rounds."""
+    return len(same_calls(state, action)) >= state.limits.repeats - 1
+
+
+def tripped(state: RunState) -> str:
+    """Return the name of the guard that stops the run, empty where none does.
+
+    ``state`` is the state with the round at hand closed.
+    """
+    limits, spent = state.limits, state.spent
+    if _is_repeating(state):
+        return "repetition"
+    if state.malformed >= limits.malformed or state.failures >= limits.failures:
+        return "failures"
+    if _is_stagnant(state):
+        return "stagnation"
+    if spent.worked_ms >= limits.seconds * 1000:
+        return "time"
+    return "rounds" if spent.rounds >= limits.rounds else ""
+
+
+def budget_used(state: RunState) -> float:
+    """Return the share of the run's tokens or money that is used, whichever is larger."""
+    shares = [state.spent.tokens / state.limits.tokens]
+    if state.limits.money:
+        shares.append(state.spent.cost / state.limits.money)
+    return max(shares)
+
+
+def _is_repeating(state: RunState) -> bool:
+    if not state.traces or not (last := state.traces[-1]).action_hash:
+        return False
+    first = last.round - REPEAT_WINDOW + 1
+    same = [t for t in state.traces if t.round >= first and t.action_hash == last.action_hash]
+    return len(same) >= state.limits.repeats
+
+
+def _is_stagnant(state: RunState) -> bool:
+    last = state.traces[-state.limits.stagnation :]
+    if len(last) < state.limits.stagnation or any(trace.is_progress or not trace.tool for trace in last):
+        return False
+    if len({trace.tool for trace in last}) > 1:
+        return False
+    return all(_resembles(one, two) for one, two in pairwise(last))
+
+
+def _resembles(one: Trace, two: Trace) -> bool:
+    have_data = bool(one.result.strip()) and bool(two.result.strip())
+    return (not have_data or _alike(one.args, two.args)) and _alike(one.result, two.result)
+
+
+def _alike(one: str, two: str) -> bool:
+    if one == two:
+        return True
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    # the two cheap upper bounds first: an exact ratio of unlike texts is never needed
+    return matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE
+
+
+def finish_problem(state: RunState, finish: Finish) -> str:
+    """Return why this finish is refused, empty where it is accepted."""
+    if not finish.answer.strip():
+        return "finish needs an answer: say in plain words what you found."
+    if claim := unsupported_claim(state, finish.answer):
+        return (
+            f'The answer says "{claim}", but this run has no recorded effect that bears it out. '
+            "Do it with a tool, or do not claim it."
+        )
+    if finish.confidence < state.limits.confidence:
+        return (
+            f"Confidence {finish.confidence:g} is under {state.limits.confidence:g}. Gather what is missing, "
+            "ask with request_info, or finish with what is certain."
+        )
+    return _evidence_problem(state, finish)
+
+
+def _evidence_problem(state: RunState, finish: Finish) -> str:
+    if not state.tried_tools:
+        return ""  # a task that used no tool needs no evidence
+    ok = ", ".join(f"round {number}" for number in sorted(state.ok_rounds)[-8:]) or "none yet"
+    if not finish.evidence:
+        return (
+            'finish needs evidence: the rounds or tools it rests on, such as ["round 2"]. '
+            f"With status ok: {ok}."
+        )
+    wrong = [item for item in finish.evidence if not _is_evidence(state, item)]
+    if not wrong:
+        return ""
+    return (
+        f"Evidence {', '.join(wrong)}: no such round or tool of this run has status ok. With status ok: {ok}."
+    )
+
+
+def _is_evidence(state: RunState, item: str) -> bool:
+    rounds = [int(number) for number in _ROUND.findall(item[:200])]
+    if rounds:
+        return all(number in state.ok_rounds for number in rounds)
+    return any(re.search(rf"\b{re.escape(tool)}\b", item) for tool in state.ok_tools)
+
+
+def unsupported_claim(state: RunState, answer: str) -> str:
+    """Return the words that claim an effect which no recorded effect bears out, empty without such."""
+    for pattern, tools in _CLAIM_PATTERNS:
+        if (found := pattern.search(answer)) and not any(
+            word in effect for effect in state.effects for word in tools
+        ):
+            return found.group(0).strip(" .!:\n")
+    return ""

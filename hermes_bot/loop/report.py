@@ -1,0 +1,65 @@
+"""Knows what a stopped run tells people: what was done, on what evidence, where it is stuck. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_bot.fold import line_of
+
+if TYPE_CHECKING:
+    from hermes_bot.state import RunState
+
+_WHY = {
+    "rounds": "I used all {rounds} rounds of this task's allowance.",
+    "repetition": "I was about to make the same call for the third time.",
+    "stagnation": "The last three rounds brought nothing new.",
+    "failures": "Too many steps in a row failed.",
+    "time": "I used the working time of this task.",
+    "budget": "The budget of this task is used up.",
+    "unanswered": "My question was not answered in time.",
+    "context": "The tools and instructions alone are larger than the model's context.",
+}
+_WOULD_HELP = ("repetition", "stagnation")
+SHOWN_ROUNDS = 8
+
+
+def progress_report(state: RunState) -> str:
+    """Return the Markdown report of a run that a guard stopped."""
+    why = _WHY.get(state.reason, "I could not go on.").format(rounds=state.limits.rounds)
+    parts = [f"**Stopped ({state.reason}).** {why}", _done(state), _stuck(state)]
+    if state.reason in _WOULD_HELP:
+        parts.append(
+            "What would help: another source to look at, a narrower question, or the fact I am missing."
+        )
+    parts.append(f"Run `{state.run}`: {state.used.rounds} rounds, {state.used.tokens:,} tokens.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _done(state: RunState) -> str:
+    lines = [line for _, _, line in state.older] + [
+        line_of(one) for one in state.recent if not one.superseded
+    ]
+    if not lines:
+        return "Nothing was done yet."
+    shown = lines[-SHOWN_ROUNDS:]
+    head = (
+        "Done so far"
+        if len(shown) == len(lines)
+        else f"Done so far (last {len(shown)} of {len(lines)} rounds)"
+    )
+    return f"{head}:\n" + "\n".join(f"- {_plain(line)}" for line in shown)
+
+
+def _plain(line: str) -> str:
+    """Keep a round's line from being read as Markdown."""
+    return "`" + line.replace("`", "'").replace("\n", " ")[:300] + "`"
+
+
+def _stuck(state: RunState) -> str:
+    open_goals = [goal for goal in state.plan if goal.status in ("todo", "doing", "blocked")]
+    if open_goals:
+        return "Still open:\n" + "\n".join(f"- {goal.goal}" for goal in open_goals)
+    last = state.recent[-1] if state.recent else None
+    if last is None or last.status in ("ok", "partial"):
+        return ""
+    return f"Where it is stuck: {_plain(last.summary or last.call)}"

@@ -1,0 +1,133 @@
+"""Knows what a round amounts to: go on, wait for a person, finish, or stop. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, assert_never
+
+from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
+from hermes_bot.fold import apply
+from hermes_bot.loop.guards import SAY_AT, budget_used, finish_problem, tripped
+from hermes_bot.state import Question, Row
+
+if TYPE_CHECKING:
+    from hermes_bot.errors import ModelError
+    from hermes_bot.state import Goal, RunState
+
+Verdict = tuple[dict[str, Any], str]
+
+RUN_SKILL = "run_skill"
+CONTINUE, STOP = "Continue", "Stop"
+MAX_OPTIONS = 8
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def verdict(state: RunState, question: Question | None) -> Verdict:
+    """Return the judge row's data and status for the round at hand.
+
+    ``question`` is what the round's tool needs from a person before it can run.
+    """
+    data, status = _wait(question) if question else _of_decision(state)
+    if data["verdict"] not in ("continue", "refuse"):
+        return data, status
+    after = apply(state, Row(state.run, state.round, "judge", _EPOCH, data, status=status))
+    if reason := tripped(after):
+        return {**data, "verdict": "stop", "reason": reason}, status
+    return _within_budget(after, data), status
+
+
+def failure(error: ModelError) -> dict[str, Any]:
+    """Return the judge row's data of a run whose model failed."""
+    if error.code == "context":
+        return {"verdict": "stop", "reason": "context", "say": str(error)}
+    return {"verdict": "fail", "reason": f"model:{error.code}", "say": str(error)}
+
+
+def skill_call(goal: Goal) -> Action:
+    """Return the action of a task that named its skill."""
+    return Action(RUN_SKILL, {"name": goal.skill, "params": dict(goal.params)})
+
+
+def _of_decision(state: RunState) -> Verdict:
+    decision = state.decision
+    match decision:
+        case CallTool():
+            return _after_call(state)
+        case Finish():
+            return _finish(state, decision)
+        case Ask():
+            return _wait(_question(state, decision))
+        case Malformed(problem):
+            return {
+                "verdict": "refuse",
+                "reason": f"Your last output could not be read: {problem}",
+            }, "malformed"
+        case None:
+            raise AssertionError("a round is judged after its decision")
+        case _:
+            assert_never(decision)
+
+
+def _after_call(state: RunState) -> Verdict:
+    came = state.came or {}
+    status = str(came.get("status", "error"))
+    by_name = state.goal.skill and state.round == 1 and came.get("action") == RUN_SKILL
+    if by_name and status in ("ok", "partial") and came.get("report"):
+        return {"verdict": "finish", "say": came["report"]}, status  # its report is the answer, word for word
+    return {"verdict": "continue"}, status
+
+
+def _finish(state: RunState, finish: Finish) -> Verdict:
+    problem = finish_problem(state, finish)
+    if problem and not state.refusals:
+        return {"verdict": "refuse", "reason": f"Not accepted: {problem}"}, "refused"
+    data: dict[str, Any] = {"verdict": "finish", "confidence": finish.confidence, "verified": not problem}
+    if report := _unsaid_report(state, finish.answer):
+        data["say"] = f"{finish.answer}\n\n---\n\n{report}"
+    return data, "ok"
+
+
+def _unsaid_report(state: RunState, answer: str) -> str:
+    """Return the last chain's report where the answer leaves it out: its quotes come from stored bytes."""
+    if not state.reports:
+        return ""
+    report = state.reports[-1][1]
+    return "" if report.strip() in answer else report
+
+
+def _wait(question: Question) -> Verdict:
+    return {"verdict": "park", "question": asdict(question)}, "waiting"
+
+
+def _question(state: RunState, ask: Ask) -> Question:
+    return Question(
+        id=f"q-{state.run}-{state.round}",
+        text=ask.question,
+        options=ask.options[:MAX_OPTIONS],
+        open=not ask.options,
+        field=ask.field,
+        default=ask.default,
+    )
+
+
+def _within_budget(after: RunState, data: dict[str, Any]) -> dict[str, Any]:
+    used = budget_used(after)
+    if used >= 1:
+        question = Question(
+            id=f"q-{after.run}-{after.round}-budget",
+            text=_budget_text(after),
+            options=(CONTINUE, STOP),
+            open=False,
+            kind="budget",
+        )
+        return {**data, "budget": asdict(question)}
+    return {**data, "told_budget": True} if used >= SAY_AT and not after.told_budget else data
+
+
+def _budget_text(state: RunState) -> str:
+    money = f", {state.spent.cost:.2f} of {state.limits.money:.2f} in money" if state.limits.money else ""
+    return (
+        f"This task has used its budget: {state.spent.tokens:,} of {state.limits.tokens:,} tokens{money}. "
+        "Go on with a fresh allowance?"
+    )
