@@ -6,18 +6,24 @@ Read once, by ``app.py`` and the command line, and passed down; nothing else loo
 from __future__ import annotations
 
 import difflib
+import json
 import os
+import re
 import tomllib
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from hermes_bot.errors import ConfigError
+from hermes_bot.keys import PATH, Base, Data, Place, anchored, kind_at, literal, places, put, siblings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from pydantic_core import ErrorDetails
 
 SECRETS = {
     "HERMES_MODEL_API_KEY": "model_api_key",
@@ -26,15 +32,15 @@ SECRETS = {
     "HERMES_SLACK_SIGNING_SECRET": "slack_signing_secret",
     "HERMES_TELEGRAM_TOKEN": "telegram_token",
 }
-_SECRET_KEYS = {
-    "api_key": "HERMES_MODEL_API_KEY",
-    "token": "HERMES_…_TOKEN",
-    "signing_secret": "HERMES_SLACK_SIGNING_SECRET",
+_SECRET_KEY = re.compile(r"(^|_)(api_?key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
+_SECTION_OF = {
+    field: "model" if field.startswith("model") else f"adapters.{field.split('_')[0]}"
+    for field in SECRETS.values()
 }
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Bot(_Section):
@@ -100,7 +106,7 @@ class Profile(_Section):
 class LogSource(_Section):
     """``[logs.sources.NAME]``: where a service's logs lie: a file, a folder or a glob."""
 
-    path: str
+    path: Annotated[str, PATH]
     timezone: str = ""
 
 
@@ -149,12 +155,8 @@ class Secrets(BaseModel):
     telegram_token: SecretStr | None = None
 
 
-class Config(_Section):
-    """The whole configuration, as ``read_config`` returns it.
-
-    Attributes:
-        origin: the file it was read from; None where defaults stand alone.
-    """
+class Keys(_Section):
+    """Every section that a file may have."""
 
     bot: Bot = Bot()
     model: ModelSection | None = None
@@ -165,6 +167,15 @@ class Config(_Section):
     budgets: Budgets = Budgets()
     skills: Skills = Skills()
     journal: Journal = Journal()
+
+
+class Config(Keys):
+    """The whole configuration, as ``read_config`` returns it.
+
+    Attributes:
+        origin: the file it was read from; None where defaults stand alone.
+    """
+
     secrets: Annotated[Secrets, Field(exclude=True)] = Secrets()
     origin: Path | None = None
 
@@ -179,3 +190,181 @@ class Config(_Section):
     def zone(self) -> ZoneInfo:
         """The team's time zone."""
         return ZoneInfo(self.bot.timezone)
+
+
+def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> Config:
+    """Return the configuration, with every path in it absolute.
+
+    The file is ``path``, else ``$HERMES_CONFIG``, else ``hermes.toml`` in ``cwd``, else none. Keys from the
+    environment go over those of the file. Paths in the file are relative to the file's folder, paths in the
+    environment to ``cwd``.
+
+    Raises:
+        ConfigError: what is wrong, where, and the nearest thing that would be right; never a secret's value.
+    """
+    origin = _origin(path, environ, cwd)
+    base = Base(cwd if origin is None else origin.parent, Path(environ.get("HOME") or Path.home()))
+    data: Data = {} if origin is None else anchored(_toml(origin), Keys, base)
+    variables = _variables(environ)
+    for place, variable in variables.items():
+        kind = kind_at(Keys, place)
+        value = anchored(literal(environ[variable], kind), kind, replace(base, folder=cwd))
+        if not put(data, place, value):
+            raise ConfigError(f"{variable}: [{'.'.join(place[:-1])}] has no keys of its own.")
+    read = _validated(data, _Source(origin, variables))
+    state_dir = read.bot.state_dir or _state_dir(origin, environ, base.home)
+    sections = {name: getattr(read, name) for name in Keys.model_fields}
+    sections["bot"] = read.bot.model_copy(update={"state_dir": state_dir})
+    return Config(**sections, secrets=_secrets(environ), origin=origin)
+
+
+def remarks(config: Config) -> tuple[str, ...]:
+    """Return a sentence for each secret that is set and serves nothing, so that nothing is off in silence."""
+    unused = {"model_api_key": config.model is None}
+    return tuple(
+        f"{variable} is set, but nothing is configured that would use it."
+        for variable, field in SECRETS.items()
+        if getattr(config.secrets, field) is not None and unused.get(field, True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where keys came from, in the words of a message."""
+
+    file: Path | None
+    variables: Mapping[Place, str]
+
+    def name(self, place: Place, *, is_table: bool = False) -> str:
+        for known, variable in self.variables.items():
+            if known[: len(place)] == place:
+                return variable
+        *section, key = place
+        if is_table:
+            return f"{self.file}: [{'.'.join(place)}]"
+        return f"{self.file}: " + (
+            f"[{'.'.join(section)}] {key}" if section else f"{key}, before any section"
+        )
+
+
+def _origin(path: Path | None, environ: Mapping[str, str], cwd: Path) -> Path | None:
+    named = path or (Path(environ["HERMES_CONFIG"]) if environ.get("HERMES_CONFIG") else None)
+    if named is not None:
+        return Path(os.path.normpath(cwd / named))
+    found = cwd / "hermes.toml"
+    return found if found.exists() else None
+
+
+def _toml(path: Path) -> Data:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}). Name an existing file.") from error
+    except ValueError as error:  # broken TOML, with its line, or no UTF-8
+        raise ConfigError(f"{path}: this is no TOML: {error}. Nothing of it was used.") from error
+    for place in _secret_places(data):
+        raise ConfigError(
+            f"{path}: [{'.'.join(place[:-1])}] {place[-1]} is a secret; secrets do not belong in this file. "
+            f"Take it out and set {_secret_variable(place)} in the environment or as a systemd credential."
+        )
+    return data
+
+
+def _secret_places(value: Any, place: Place = ()) -> Iterator[Place]:
+    match value:
+        case dict():
+            for key, inner in value.items():
+                yield from _secret_places(inner, (*place, key))
+        case list():
+            for inner in value:
+                yield from _secret_places(inner, place)
+        case str() if place and _SECRET_KEY.search(place[-1]):
+            yield place
+        case _:
+            pass
+
+
+def _secret_variable(place: Place) -> str:
+    wanted = "_".join(("HERMES", *place)).upper()
+    return max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())
+
+
+def _variables(environ: Mapping[str, str]) -> dict[Place, str]:
+    """Return the place of each ``HERMES_SECTION__KEY``; any other ``HERMES_…`` must be one we know."""
+    found: dict[Place, str] = {}
+    for name in sorted(environ):
+        if not name.startswith("HERMES_") or name == "HERMES_CONFIG" or name in SECRETS or not environ[name]:
+            continue
+        if "__" not in name:
+            raise ConfigError(f"{name}: no such variable.{_nearest_variable(name)}")
+        found[tuple(name.removeprefix("HERMES_").lower().split("__"))] = name
+    return found
+
+
+def _nearest_variable(name: str) -> str:
+    keys = ["HERMES_" + "__".join(place).upper() for place in places(Keys)]
+    close = difflib.get_close_matches(name, ["HERMES_CONFIG", *SECRETS, *keys], 1)
+    return f" Did you mean {close[0]}?" if close else " Unset it, or see the README for those that exist."
+
+
+def _validated(data: Data, source: _Source) -> Keys:
+    # As JSON and strict: "50" is no number, but a list is a tuple and a text a path. No key takes a date.
+    text = json.dumps(data, default=lambda date: {"date": str(date)})
+    try:
+        return Keys.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False, include_context=False)
+    unknown = [_place(it) for it in problems if it["type"] == "extra_forbidden"]
+    if unknown:  # a misspelt key is a missing one too; the misspelling is the news
+        raise ConfigError("\n".join(_no_such_key(place, data, source) for place in unknown))
+    raise ConfigError("\n".join(_wrong(it, source) for it in problems))
+
+
+def _place(problem: ErrorDetails) -> Place:
+    return tuple(str(part) for part in problem["loc"])
+
+
+def _no_such_key(place: Place, data: Data, source: _Source) -> str:
+    key = place[-1]
+    where = source.name(place, is_table=len(place) == 1 and isinstance(data[key], dict))
+    if where in source.variables.values():
+        return f"{where}: no such key.{_nearest_variable(where)}"
+    elsewhere = [f"[{'.'.join(known[:-1])}]" for known in places(Keys) if known[-1] == key]
+    if elsewhere:
+        return f"{where}: no such key here; it belongs in {' or '.join(elsewhere)}."
+    there = siblings(Keys, place[:-1])
+    if close := difflib.get_close_matches(key, there, 1):
+        return f"{where}: no such key. Did you mean {close[0]}?"
+    known = {name: section for *section, name in places(Keys)}
+    if close := difflib.get_close_matches(key, known, 1):
+        return f"{where}: no such key. Did you mean {close[0]} in [{'.'.join(known[close[0]])}]?"
+    return f"{where}: no such key. There are {', '.join(there)}."
+
+
+def _wrong(problem: ErrorDetails, source: _Source) -> str:
+    where = source.name(_place(problem))
+    if problem["type"] == "missing":
+        return f"{where} is missing. Add it, or remove the section."
+    message = problem["msg"].removeprefix("Input ").removeprefix("Value error, ")
+    return f"{where}: {message}."
+
+
+def _state_dir(origin: Path | None, environ: Mapping[str, str], home: Path) -> Path:
+    if given := environ.get("STATE_DIRECTORY"):
+        return Path(given.split(":", 1)[0])  # systemd.exec(5): a list where the unit names several
+    if origin is not None:
+        return origin.parent / "data" / "runtime"
+    return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "hermes-bot"
+
+
+def _secrets(environ: Mapping[str, str]) -> Secrets:
+    """Read each secret from its variable, else from the systemd credential of the same name."""
+    folder = environ.get("CREDENTIALS_DIRECTORY")
+    found: dict[str, SecretStr] = {}
+    for variable, field in SECRETS.items():
+        text = environ.get(variable, "").strip()
+        if not text and folder and (credential := Path(folder, variable)).is_file():
+            text = credential.read_text(encoding="utf-8").strip()
+        if text:
+            found[field] = SecretStr(text)
+    return Secrets(**found)

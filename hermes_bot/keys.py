@@ -1,0 +1,117 @@
+"""Knows how keys of a tree of pydantic models are named, walked and reached: types, neighbours, paths.
+
+A *place* is the way to a key, ``("model", "name")``; a *kind* is the type that stands at a place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Data = dict[str, Any]
+Place = tuple[str, ...]
+PATH = "path"  # Annotated[str, PATH]: a text that is a path, a glob say
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What relative paths and ``~`` start from."""
+
+    folder: Path
+    home: Path
+
+
+def inner(kind: Any, key: str) -> Any:
+    """Return the kind of ``key`` in a value of this kind; None where there is no such key."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        known = kind.model_fields.get(key)
+        if known is None:
+            return None
+        return Path if PATH in known.metadata else _bare(known.annotation)
+    if get_origin(kind) in (dict, tuple):
+        return _bare(get_args(kind)[get_origin(kind) is dict])
+    return None
+
+
+def _bare(kind: Any) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        return next(part for part in get_args(kind) if part is not types.NoneType)
+    return kind
+
+
+def kind_at(kind: Any, place: Place) -> Any:
+    """Return the kind of what stands at a place below ``kind``; None where nothing can."""
+    for key in place:
+        kind = inner(kind, key)
+    return kind
+
+
+def siblings(kind: Any, section: Place) -> tuple[str, ...]:
+    """Return the keys that a section has."""
+    return tuple(kind_at(kind, section).model_fields)
+
+
+def places(kind: Any, place: Place = ()) -> Iterator[Place]:
+    """Yield the place of every key below ``kind``, a free name written NAME."""
+    if get_origin(kind) is dict:
+        yield from places(inner(kind, "NAME"), (*place, "NAME"))
+    elif isinstance(kind, type) and issubclass(kind, BaseModel):
+        for key in kind.model_fields:
+            yield from places(inner(kind, key), (*place, key))
+    else:
+        yield place
+
+
+def literal(text: str, kind: Any) -> Any:
+    """Read a variable's text as its key wants it: as TOML, else as JSON, else as the text itself."""
+    if kind in (None, str, Path) or get_origin(kind) is Literal:
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except ValueError:
+        pass
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def put(data: Data, place: Place, value: Any) -> bool:
+    """Set a value and say whether there was a table for it.
+
+    A name in the file that differs only in case or dashes is the same name: variables have neither.
+    """
+    *section, key = place
+    for name in section:
+        same = (known for known in data if re.sub(r"\W", "_", known).lower() == name)
+        below = data.setdefault(next(same, name), {})
+        if not isinstance(below, dict):
+            return False
+        data = below
+    data[key] = value
+    return True
+
+
+def anchored(value: Any, kind: Any, base: Base) -> Any:
+    """Return the value with its relative paths made absolute, wherever ``kind`` has a path."""
+    match value:
+        case str() if kind is Path:
+            text = str(base.home) + value[1:] if value == "~" or value.startswith("~/") else value
+            return os.path.normpath(base.folder / text)
+        case list():
+            return [anchored(item, inner(kind, ""), base) for item in value]
+        case dict():
+            return {key: anchored(item, inner(kind, key), base) for key, item in value.items()}
+        case _:
+            return value

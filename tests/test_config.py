@@ -1,0 +1,213 @@
+"""What the configuration accepts, and how it refuses (behaviours B-124 to B-126)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from hermes_bot.config import SECRETS, Config, Endpoint, Keys, read_config, remarks
+from hermes_bot.errors import ConfigError
+from hermes_bot.keys import kind_at, places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MODEL = '[model]\nbase_url = "http://127.0.0.1:8000/v1"\nname = "qwen3-32b"\n'
+
+
+def read(folder: Path, text: str | None, **environ: str) -> Config:
+    """Read ``hermes.toml`` with this text, or none, from a folder whose home is itself."""
+    if text is not None:
+        (folder / "hermes.toml").write_text(text)
+    return read_config(None, {"HOME": str(folder / "home"), **environ}, cwd=folder)
+
+
+def refusal(folder: Path, text: str | None, **environ: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        read(folder, text, **environ)
+    return str(caught.value)
+
+
+def test_nothing_at_all_is_a_configuration(tmp_path: Path) -> None:
+    config = read(tmp_path, None)
+    assert config.origin is None
+    assert config.model is None
+    assert config.state_dir == tmp_path / "home/.local/state/hermes-bot"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[model]\nbase_url = "http://x/v1"\nnmae = "m"\n', "[model] nmae: no such key. Did you mean name?"),
+        (MODEL + 'fallbacks = "x"\n', "[model] fallbacks: should be a valid array"),
+        ('timezone = "UTC"\n', "timezone, before any section: no such key here; it belongs in [bot]"),
+        ("[model]\nmax_running = 3\n", "[model] max_running: no such key here; it belongs in [bot]"),
+        ("[modle]\nname = 'x'\n", "[modle]: no such key. Did you mean model?"),
+        ("[adapters.slack]\nmode = 'socket'\n", "[adapters]: no such key. There are bot, model"),
+        ('[bot]\nmax_running = "50"\n', "[bot] max_running: should be a valid integer"),
+        ("[bot]\nname = 2024-01-01\n", "[bot] name: should be a valid string"),
+        ("[bot]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is no IANA time zone"),
+        ("[bot]\nbusy = 'never'\n", "[bot] busy: should be 'steer' or 'queue'"),
+        ("[bot]\njoin_seconds = nan\n", "[bot] join_seconds: should be a finite number"),
+        ("[profiles.task]\nruonds = 3\n", "[profiles.task] ruonds: no such key. Did you mean rounds?"),
+        (
+            MODEL + "fallbacks = [{nmae = 'x', base_url = 'y'}]\n",
+            "[model.fallbacks.0] nmae: no such key. Did",
+        ),
+        ("[model]\nname = 'x'\n", "[model] base_url is missing"),
+        ("[bot]\nstate_dri = 'x'\n", "Did you mean state_dir?"),
+        (
+            "[logs]\ntimezome = 'x'\n",
+            "[logs] timezome: no such key. Did you mean timezone in [logs.sources.NAME]",
+        ),
+        ("[secrets]\nmodel = 1\n", "[secrets]: no such key."),
+        ("origin = 'x'\n", "origin, before any section: no such key."),
+        ("bot = 3\n", "bot, before any section: should be an object"),
+    ],
+)
+def test_a_wrong_key_is_refused_with_file_key_and_nearest(tmp_path: Path, text: str, said: str) -> None:
+    message = refusal(tmp_path, text)
+    assert message.startswith(f"{tmp_path}/hermes.toml: ")
+    assert said in message
+
+
+def test_every_wrong_key_is_named_at_once(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "[bot]\nnaem = 'x'\nbussy = 'steer'\n").count("Did you mean") == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("HERMES_MODEL__NMAE", "HERMES_MODEL__NMAE: no such key. Did you mean HERMES_MODEL__NAME?"),
+        ("HERMES_MODLE__NAME", "HERMES_MODLE__NAME: no such key. Did you mean HERMES_MODEL__NAME?"),
+        ("HERMES_MODEL_APIKEY", "HERMES_MODEL_APIKEY: no such variable. Did you mean HERMES_MODEL_API_KEY?"),
+        ("HERMES_MODEL__API_KEY", "Did you mean HERMES_MODEL_API_KEY?"),
+        ("HERMES_CONFG", "Did you mean HERMES_CONFIG?"),
+        ("HERMES_BOT__MAX_RUNNING", "HERMES_BOT__MAX_RUNNING: should be a valid integer"),
+        ("HERMES_MODEL__FALLBACKS__0__NAME", "HERMES_MODEL__FALLBACKS__0__NAME: should be a valid array"),
+    ],
+)
+def test_a_wrong_variable_is_refused_with_the_nearest(tmp_path: Path, variable: str, said: str) -> None:
+    message = refusal(tmp_path, None, **{variable: "hush-hush"})
+    assert said in message
+    assert "hush" not in message
+
+
+def test_a_variable_cannot_reach_into_a_list(tmp_path: Path) -> None:
+    text = MODEL + "fallbacks = []\n"
+    said = refusal(tmp_path, text, HERMES_MODEL__FALLBACKS__0__NAME="x")
+    assert said.startswith("HERMES_MODEL__FALLBACKS__0__NAME: [model.fallbacks.0] has no keys")
+
+
+def test_variables_go_over_the_file_and_are_read_as_their_key_wants(tmp_path: Path) -> None:
+    config = read(
+        tmp_path,
+        MODEL + '[prices."Qwen3-32b"]\ntokens_in = 1\n',
+        HERMES_BOT__NAME="42",
+        HERMES_BOT__MAX_RUNNING="7",
+        HERMES_JOURNAL__JSONL="true",
+        HERMES_MODEL__NAME="other",
+        HERMES_MODEL__FALLBACKS='[{"base_url": "http://b/v1", "name": "b"}]',
+        HERMES_PRICES__QWEN3_32B__TOKENS_OUT="2.5",
+        HERMES_LOGS__SOURCES__CHECKOUT__PATH="*.log",
+    )
+    assert config.bot.name == "42"
+    assert config.bot.max_running == 7
+    assert config.journal.jsonl
+    assert config.model is not None
+    assert (config.model.name, config.model.base_url) == ("other", "http://127.0.0.1:8000/v1")
+    assert config.model.fallbacks == (Endpoint(base_url="http://b/v1", name="b"),)
+    assert config.prices["Qwen3-32b"].tokens_out == 2.5
+    assert config.logs.sources["checkout"].path == str(tmp_path / "*.log")
+
+
+def test_broken_toml_is_never_the_defaults(tmp_path: Path) -> None:
+    assert "hermes.toml: this is no TOML" in (said := refusal(tmp_path, "[bot]\nname = \n"))
+    assert "line 2" in said
+
+
+def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"gone\.toml: cannot be read \(No such file"):
+        read_config(tmp_path / "gone.toml", {}, cwd=tmp_path)
+    with pytest.raises(ConfigError, match=r"also\.toml: cannot be read"):
+        read_config(None, {"HERMES_CONFIG": "also.toml"}, cwd=tmp_path)
+
+
+def test_the_named_file_goes_before_the_variable_before_the_folder(tmp_path: Path) -> None:
+    for name in ("a", "b", "hermes"):
+        (tmp_path / f"{name}.toml").write_text(f"[bot]\nname = '{name}'\n")
+    env = {"HERMES_CONFIG": "b.toml"}
+    assert read_config(tmp_path / "a.toml", env, cwd=tmp_path).bot.name == "a"
+    assert read_config(None, env, cwd=tmp_path).bot.name == "b"
+    assert read_config(None, {}, cwd=tmp_path).bot.name == "hermes"
+
+
+@pytest.mark.parametrize(
+    ("text", "variable"),
+    [
+        ("[model]\napi_key = 'sk-hush'\n", "HERMES_MODEL_API_KEY"),
+        ("[adapters.slack]\nbot_token = 'xoxb-hush'\n", "HERMES_SLACK_BOT_TOKEN"),
+        ("[adapters.slack]\nsigning_secret = 'hush'\n", "HERMES_SLACK_SIGNING_SECRET"),
+        ("[adapters.telegram]\ntoken = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
+        (MODEL + "fallbacks = [{api_key = 'hush'}]\n", "HERMES_MODEL_API_KEY"),
+    ],
+)
+def test_a_secret_in_the_file_is_refused_with_its_variable(tmp_path: Path, text: str, variable: str) -> None:
+    message = refusal(tmp_path, text)
+    assert f"set {variable} in the environment" in message
+    assert "hush" not in message
+
+
+def test_secrets_come_from_the_environment_or_from_credentials_and_do_not_print(tmp_path: Path) -> None:
+    (tmp_path / "HERMES_TELEGRAM_TOKEN").write_text("123:hush\n")
+    config = read(tmp_path, None, HERMES_MODEL_API_KEY="sk-hush", CREDENTIALS_DIRECTORY=str(tmp_path))
+    assert config.secrets.model_api_key == SecretStr("sk-hush")
+    assert config.secrets.telegram_token == SecretStr("123:hush")
+    assert "hush" not in f"{config!r} {config} {config.model_dump()}"
+
+
+def test_a_secret_that_serves_nothing_is_said(tmp_path: Path) -> None:
+    said = remarks(read(tmp_path, None, HERMES_MODEL_API_KEY="k"))
+    assert said == ("HERMES_MODEL_API_KEY is set, but nothing is configured that would use it.",)
+    assert remarks(read(tmp_path, MODEL, HERMES_MODEL_API_KEY="k")) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "folder"),
+    [
+        ("", {}, "data/runtime"),
+        (None, {"XDG_STATE_HOME": "/xdg"}, "/xdg/hermes-bot"),
+        ("", {"STATE_DIRECTORY": "/var/lib/a:/var/lib/b"}, "/var/lib/a"),
+        ("[bot]\nstate_dir = 'mine'\n", {"STATE_DIRECTORY": "/var/lib/a"}, "mine"),
+        ("[bot]\nstate_dir = '~/mine'\n", {}, "home/mine"),
+        ("", {"HERMES_BOT__STATE_DIR": "../up"}, "../up"),
+        (None, {"HERMES_BOT__STATE_DIR": ""}, "home/.local/state/hermes-bot"),
+    ],
+)
+def test_the_state_folder(tmp_path: Path, text: str | None, environ: Mapping[str, str], folder: str) -> None:
+    assert read(tmp_path, text, **environ).state_dir == (tmp_path / folder).resolve()
+
+
+def test_paths_of_the_file_start_at_the_file_and_those_of_variables_where_one_stands(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    text = "[files]\nroots = ['shared', '/abs']\n[logs.sources.web]\npath = 'logs/*.log'\n"
+    (tmp_path / "etc/hermes.toml").write_text(text)
+    environ = {"HERMES_SKILLS__FOLDERS": "['skills']"}
+    config = read_config(tmp_path / "etc/hermes.toml", environ, cwd=tmp_path)
+    assert [str(root) for root in config.files.roots] == [f"{tmp_path}/etc/shared", "/abs"]
+    assert config.logs.sources["web"].path == f"{tmp_path}/etc/logs/*.log"
+    assert config.skills.folders == (tmp_path / "skills",)
+
+
+def test_every_key_can_be_reached_by_its_variable() -> None:
+    for place in places(Keys):
+        kind = kind_at(Keys, place)
+        assert kind is not None, place
+        assert not (isinstance(kind, type) and issubclass(kind, BaseModel)), place
+
+
+def test_a_secret_has_one_variable_each() -> None:
+    assert sorted(SECRETS.values()) == sorted(type(Config().secrets).model_fields)
