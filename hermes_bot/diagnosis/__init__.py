@@ -1,0 +1,41 @@
+"""Log diagnosis: what went wrong in some log files, from when on, on which lines, and what helps.
+
+The way, one file a step: ``sources`` (paths to lines) → ``records`` with ``stamps``, ``levels`` and
+``fields`` (lines to messages) → ``templates`` with ``masks`` and ``rules`` (messages that say the same, and
+what is known about them) → ``findings`` with ``bursts`` (what changed, ranked) → ``advice`` → ``report`` with
+``quotes``. ``pipeline`` walks it. ``demo`` knows the example system that ships along.
+
+Log text is data on the whole way: it is counted, quoted and shown in code spans, never followed.
+"""
+
+from hermes_bot.diagnosis.advice import advise
+from hermes_bot.diagnosis.pipeline import analyse, diagnose, last_deploy, select
+from hermes_bot.diagnosis.report import render_report, report_dict
+from hermes_bot.diagnosis.values import (
+    Advice,
+    Finding,
+    Findings,
+    LogQuery,
+    LogSelection,
+    Place,
+    Quote,
+    Report,
+)
+
+__all__ = [
+    "Advice",
+    "Finding",
+    "Findings",
+    "LogQuery",
+    "LogSelection",
+    "Place",
+    "Quote",
+    "Report",
+    "advise",
+    "analyse",
+    "diagnose",
+    "last_deploy",
+    "render_report",
+    "report_dict",
+    "select",
+]

@@ -1,0 +1,206 @@
+"""Knows the way from paths to a report, and its two halves: select what to look at, then diagnose it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+from zoneinfo import ZoneInfo
+
+from hermes_bot.diagnosis.advice import advise
+from hermes_bot.diagnosis.deploys import is_deploy
+from hermes_bot.diagnosis.findings import Span, find
+from hermes_bot.diagnosis.quotes import cut, quote_places
+from hermes_bot.diagnosis.records import clocks, look_at, read_records
+from hermes_bot.diagnosis.rules import rule_book
+from hermes_bot.diagnosis.sources import find_files, spooled
+from hermes_bot.diagnosis.templates import TemplateMiner
+from hermes_bot.diagnosis.values import (
+    Finding,
+    Findings,
+    LogFile,
+    LogQuery,
+    LogSelection,
+    Place,
+    Quote,
+    Record,
+    Report,
+)
+
+_FIRST_LINES = 20
+_QUOTES_BEST = 3
+_QUOTES_OTHERS = 2
+
+
+def diagnose(query: LogQuery, now: datetime, stdin: BinaryIO | None = None) -> Report:
+    """Read logs and say what went wrong in them, or that nothing did. Blocking; run it in a thread.
+
+    Args:
+        query: which logs and which window.
+        now: years that time stamps leave out are guessed from it.
+        stdin: what the path ``-`` stands for.
+
+    Raises:
+        ToolError: nothing can be read; its text says why in plain words.
+    """
+    with ExitStack() as stack:
+        spool = stack.enter_context(spooled(stdin)) if stdin is not None and "-" in query.paths else None
+        reading = _Reading.of(query, now, spool)
+        findings = _analyse(reading)
+        return Report(findings, advise(findings), quote_places(_quoted(findings), reading.files))
+
+
+def analyse(query: LogQuery, now: datetime) -> Findings:
+    """Find what changed in some logs, best candidate first; ``diagnose`` adds advice and quotes.
+
+    Raises:
+        ToolError: nothing can be read; its text says why in plain words.
+    """
+    return _analyse(_Reading.of(query, now, None))
+
+
+def select(query: LogQuery, now: datetime) -> LogSelection:
+    """Count what lies in a window and hand it on as small data for a next step.
+
+    Raises:
+        ToolError: nothing can be read; its text says why in plain words.
+    """
+    reading = _Reading.of(query, now, None)
+    tally = _Tally(query.since, query.until)
+    for record in reading.records():
+        tally.add(record)
+    return LogSelection(
+        query=query,
+        files=tuple(file.name for file in reading.files),
+        lines=tally.lines,
+        records=tally.records,
+        levels=dict(tally.levels),
+        first_at=tally.first_at,
+        last_at=tally.last_at,
+        first_lines=tuple(tally.first_lines),
+        notes=tuple(reading.notes),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Some files with their clocks; yields their records, oldest file first."""
+
+    query: LogQuery
+    files: tuple[LogFile, ...]
+    now: datetime
+    notes: list[str]
+    lines: int = 0
+
+    @classmethod
+    def of(cls, query: LogQuery, now: datetime, spool: Path | None) -> "_Reading":
+        source = find_files(query.paths, spool)
+        return cls(query, source.files, now, list(source.notes))
+
+    def records(self) -> Iterator[Record]:
+        shaped = [(file, look_at(file)) for file in self.files]
+        zone = ZoneInfo(self.query.tz) if self.query.tz else None
+        for (file, shape), clock in zip(shaped, clocks(shaped, zone, self.now), strict=True):
+            for record in read_records(file, shape, clock, self.notes):
+                self.lines += len(record.lines)
+                yield self._shifted(record)
+
+    def _shifted(self, record: Record) -> Record:
+        if record.at is None or not self.query.shift:
+            return record
+        return replace(record, at=record.at + self.query.shift)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts of the records in a window."""
+
+    since: datetime | None
+    until: datetime | None
+    lines: int = 0
+    records: int = 0
+    levels: Counter[str] = field(default_factory=Counter)
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    first_lines: list[Quote] = field(default_factory=list)
+
+    def add(self, record: Record) -> None:
+        if _is_after(record, self.until) or _is_before(record, self.since):
+            return
+        self.lines += len(record.lines)
+        self.records += 1
+        self.levels[record.level.name.lower()] += 1
+        if record.at is not None:
+            self.first_at = min(self.first_at or record.at, record.at)
+            self.last_at = max(self.last_at or record.at, record.at)
+        if len(self.first_lines) < _FIRST_LINES and (text := cut(record.lines[0].text)):
+            self.first_lines.append(Quote(record.file, record.line, text))
+
+
+def _is_after(record: Record, until: datetime | None) -> bool:
+    return until is not None and record.at is not None and record.at > until
+
+
+def _is_before(record: Record, since: datetime | None) -> bool:
+    return since is not None and record.at is not None and record.at < since
+
+
+def _analyse(reading: _Reading) -> Findings:
+    query = reading.query
+    whole = _Tally(None, query.until)
+    window = _Tally(query.since, query.until)
+    miner = TemplateMiner(rule_book())
+    errors = 0
+    for record in reading.records():
+        if _is_after(record, query.until):
+            continue
+        whole.add(record)
+        window.add(record)
+        if miner.add(record) and not _is_before(record, query.since):
+            errors += 1
+    span = Span(whole.first_at, whole.last_at, whole.records, query.since, query.until)
+    candidates, noise = find(miner.templates(), span) if window.records else ((), 0)
+    return Findings(
+        candidates=candidates,
+        errors=errors,
+        records=window.records,
+        lines=reading.lines,
+        first_at=window.first_at,
+        last_at=window.last_at,
+        since=query.since,
+        until=query.until,
+        noise=noise,
+        timed=whole.first_at is not None or not whole.records,
+        notes=tuple(reading.notes),
+    )
+
+
+def _quoted(findings: Findings) -> list[tuple[Place, re.Pattern[str] | None]]:
+    """The lines worth quoting: a few of the best candidate, one of each of the next."""
+    chosen: list[tuple[Place, re.Pattern[str] | None]] = []
+    for rank, finding in enumerate(findings.candidates[: 1 + _QUOTES_OTHERS]):
+        about = rule_book().pattern(finding.hit.rule) if finding.hit else None
+        places = _spread(finding) if rank == 0 else finding.evidence[:1]
+        chosen += [(place, about) for place in places]
+    return chosen
+
+
+def _spread(finding: Finding) -> list[Place]:
+    seen: dict[tuple[str, int], Place] = {}
+    for place in finding.evidence:
+        seen.setdefault((place.file, place.line), place)
+    return list(seen.values())[:_QUOTES_BEST]
+
+
+def last_deploy(query: LogQuery, now: datetime) -> datetime | None:
+    """Find when the logs last tell of a deploy or of a version starting, before ``now``; None where never.
+
+    Raises:
+        ToolError: nothing can be read; its text says why in plain words.
+    """
+    records = _Reading.of(query, now, None).records()
+    times = [record.at for record in records if record.at and record.at <= now and is_deploy(record)]
+    return max(times, default=None)

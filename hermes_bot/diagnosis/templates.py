@@ -1,0 +1,137 @@
+"""Knows which records say the same: drain3 groups their masked text, the rule book names what is known."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from drain3.drain import Drain
+
+from hermes_bot.diagnosis.levels import BAD_WORDS
+from hermes_bot.diagnosis.masks import mask
+from hermes_bot.diagnosis.rules import RuleBook
+from hermes_bot.diagnosis.values import Level, Place, Record, RuleHit, Template
+
+_KEPT_PLACES = 50_000
+_MOST_TEXTS = 20_000
+_MOST_CLUSTERS = 2_000
+_OVERFLOW = 0
+_OVERFLOW_TEXT = "(further messages of many kinds)"
+_EXTRA_WORDS = 400
+
+
+@dataclass(slots=True)
+class _Group:
+    stream: str
+    level: Level
+    hit: RuleHit | None
+    sample: str
+    places: list[Place] = field(default_factory=list)
+    heads: list[Place] = field(default_factory=list)
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What one masked text turned out to be."""
+
+    cluster: int
+    hit: RuleHit | None
+    suspicious: bool
+
+
+class TemplateMiner:
+    """Counts records by what they say. Harmless records are only counted, not kept.
+
+    drain3's tree is used without its persistence and configuration: texts are masked before, equal masked
+    texts ask it once, and the number of templates is bounded however wild the log is.
+    """
+
+    def __init__(self, rules: RuleBook) -> None:
+        self._rules = rules
+        self._drain = Drain(depth=4, sim_th=0.5, max_children=100, max_clusters=_MOST_CLUSTERS)
+        self._kinds: dict[tuple[str, bool], _Kind] = {}
+        self._groups: dict[tuple[str, int, Level, str], _Group] = {}
+        self._texts: dict[int, str] = {_OVERFLOW: _OVERFLOW_TEXT}
+
+    def add(self, record: Record) -> bool:
+        """Count a record; tell whether it looks bad."""
+        level = record.level
+        head = _speaking_text(record)
+        kind = self._kind(head, record, known=level >= Level.WARNING)
+        if not kind.suspicious:
+            return False
+        if level == Level.NONE:
+            level = Level.WARNING
+        rule_id = kind.hit.rule.id if kind.hit else ""
+        key = (record.stream, kind.cluster, level, rule_id)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group(record.stream, level, kind.hit, record.message)
+        group.count += 1
+        if len(group.places) < _KEPT_PLACES:
+            self._keep(group, record)
+        return True
+
+    def _keep(self, group: _Group, record: Record) -> None:
+        head = Place(record.file, record.line, record.at)
+        group.heads.append(head)
+        if group.hit is None or len(record.lines) == 1:
+            group.places.append(head)
+            return
+        offset = self._rules.locate(group.hit.rule, record.message)
+        group.places.append(
+            Place(record.file, record.lines[min(offset, len(record.lines) - 1)].number, record.at)
+        )
+
+    def _kind(self, head: str, record: Record, *, known: bool) -> _Kind:
+        masked = mask(head)
+        kind = self._kinds.get((masked, known))
+        if kind is None:
+            kind = self._learn(masked, record, known=known)
+            if len(self._kinds) < _MOST_TEXTS:
+                self._kinds[masked, known] = kind
+        return kind
+
+    def _learn(self, masked: str, record: Record, *, known: bool) -> _Kind:
+        looks_bad = known or BAD_WORDS.search(record.message) is not None
+        hit = self._rules.match(record.message) if looks_bad else None
+        suspicious = known or hit is not None or (record.level == Level.NONE and looks_bad)
+        if not suspicious:
+            return _Kind(_OVERFLOW, None, suspicious=False)
+        if hit is None and len(self._kinds) >= _MOST_TEXTS:
+            return _Kind(_OVERFLOW, None, suspicious=True)
+        cluster, _ = self._drain.add_log_message(masked)
+        self._texts[cluster.cluster_id] = cluster.get_template()
+        return _Kind(cluster.cluster_id, hit, suspicious=True)
+
+    def templates(self) -> list[Template]:
+        """Give what was counted, each with its places in order of time."""
+        return [
+            Template(
+                stream=group.stream,
+                text=self._texts[key[1]],
+                level=group.level,
+                hit=group.hit,
+                places=_by_time(group.places),
+                heads=_by_time(group.heads),
+                count=group.count,
+                sample=group.sample,
+            )
+            for key, group in self._groups.items()
+        ]
+
+
+def _by_time(places: Iterable[Place]) -> tuple[Place, ...]:
+    return tuple(sorted(places, key=_instant))
+
+
+def _instant(place: Place) -> float:
+    return place.at.timestamp() if place.at else 0.0
+
+
+def _speaking_text(record: Record) -> str:
+    """The head line, and what a trace says besides its frames: its exceptions."""
+    head, _, rest = record.message.partition("\n")
+    if not rest:
+        return head
+    said = [line for line in rest.split("\n") if line and line[0] not in " \t"]
+    return head + " " + " ".join(said)[:_EXTRA_WORDS]
