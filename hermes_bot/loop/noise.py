@@ -1,0 +1,138 @@
+"""Knows what of a text tells nobody anything: colours, progress bars, repeats, hidden signs, blobs. Pure."""
+
+from __future__ import annotations
+
+import re
+
+BINARY = "(binary, {:,} bytes)"
+
+_ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
+_LINE_ENDS = re.compile("\r\n|[\u2028\u2029\x85\x0b\x0c]")
+# Controls, zero-width, bidi overrides, fillers, variation selectors, tags, half characters: nothing a person
+# sees, all of it able to carry words to a model. Line feed, tab and carriage return are dealt with apart.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_PLAIN = re.compile(r"[\n\t -~]*\Z")
+_BINARY_SAMPLE = 4_096
+_BINARY_CHARS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\udc80-\udcff]")
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])(?:[A-Za-z0-9+/]{200,}|[A-Za-z0-9_-]{200,})={0,2}")
+_BASE64_LINES = re.compile(r"^(?:[A-Za-z0-9+/]{60,100}\n){3,}[A-Za-z0-9+/]*={0,2}$", re.MULTILINE)
+_BAR = re.compile(r"[█▉▊▋▌▍▎▏▓▒░━╸╺▰▱⣿#=]{4,}|[\[|(][#=>\-. █▉▊▋▌▍▎▏▓▒░━]{4,}[\])|]")
+_AMOUNT = re.compile(r"\d\s?%|\d\s?/\s?\d|\d\s?[kKMG]?i?B/s")
+_FRAME = re.compile(r'\s*(?:at\s+\S.*[():\d]|File ".*", line \d+.*|#\d+\s+\S.*|\.\.\. \d+ more.*)\s*\Z')
+_FRAME_SIGN = re.compile(r'\bat \S|File "|#\d')
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_SPACE = re.compile(r"\s+")
+
+
+def is_binary(text: str) -> bool:
+    """Tell whether a string is no text: a tenth of its start is controls or broken characters."""
+    sample = text[:_BINARY_SAMPLE]
+    if _PLAIN.match(sample):
+        return False
+    if "\x1b" in sample:
+        sample = _ANSI.sub("", sample)
+    return len(_BINARY_CHARS.findall(sample)) * 10 > len(sample)
+
+
+def clean(text: str) -> str:
+    """Return the text without colours, hidden characters and base64 blobs."""
+    if not _PLAIN.match(text):
+        if "\x1b" in text or "\x9b" in text:
+            text = _ANSI.sub("", text)
+        text = _HIDDEN.sub("", _LINE_ENDS.sub("\n", text))
+    if len(text) >= 200:  # noqa: PLR2004 - the shortest blob that is worth leaving out
+        text = _BASE64.sub(_blob, _BASE64_LINES.sub(_blob, text))
+    return text
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return the text on one line of at most ``limit`` characters, without hidden signs and label marks."""
+    # The start is taken first: the rest would be cut anyway.
+    text = clean(text[: limit * 4])
+    text = _SPACE.sub(" ", text).strip().replace(" | ", " / ")
+    return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
+
+
+def quiet_lines(text: str) -> list[str]:
+    """Return the lines of a cleaned text without progress bars, repeats and frames shown before."""
+    kept = text.split("\n")
+    bars = frames = 0
+    if "\r" in text:
+        kept = [_after_return(line) for line in kept]
+    if _BAR.search(text):
+        kept, bars = _without_bars(kept)
+    kept = _without_repeats(kept)
+    if _FRAME_SIGN.search(text):
+        kept, frames = _without_known_frames(kept)
+    if bars:
+        kept.append(f"({bars:,} progress lines left out)")
+    if frames:
+        kept.append(f"({frames:,} repeated stack frames left out)")
+    return kept
+
+
+def _blob(found: re.Match[str]) -> str:
+    run = found.group()
+    if not (re.search(r"[a-z]", run) and re.search(r"[A-Z]", run) and re.search(r"\d", run)):
+        return run  # a row of one sign, a word, a hash: no encoded bytes
+    return BINARY.format(len(run) * 3 // 4)
+
+
+def _after_return(line: str) -> str:
+    """Return what a terminal shows of a line that was written over."""
+    return line.rstrip("\r").rpartition("\r")[2]
+
+
+def _without_bars(lines: list[str]) -> tuple[list[str], int]:
+    kept = [line for line in lines if not (_BAR.search(line) and _AMOUNT.search(line))]
+    return kept, len(lines) - len(kept)
+
+
+def _without_repeats(lines: list[str]) -> list[str]:
+    """Fold lines, and blocks of up to four lines, that say again what stands just before them."""
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        size, times = _repeats(lines, at)
+        kept += lines[at : at + size]
+        if times > 1 and any(lines[at : at + size]):
+            kept[-1] += f" ({_TIMES}{times})" if size == 1 else f" (these {size} lines {_TIMES}{times})"
+        at += size * times
+    return kept
+
+
+def _repeats(lines: list[str], at: int) -> tuple[int, int]:
+    first = lines[at]
+    for size in range(1, min(5, len(lines) - at)):
+        if lines[at + size] != first:
+            continue
+        times = 1
+        block = lines[at : at + size]
+        while lines[at + size * times : at + size * (times + 1)] == block:
+            times += 1
+        if times > 1:
+            return size, times
+    return 1, 1
+
+
+def _without_known_frames(lines: list[str]) -> tuple[list[str], int]:
+    """Drop stack frames that stood in an earlier trace; a Python frame takes its source line with it."""
+    seen: set[str] = set()
+    kept: list[str] = []
+    dropped = 0
+    follows = False
+    for line in lines:
+        is_frame = _FRAME.match(line) is not None
+        if (is_frame and line in seen) or (follows and not is_frame and line.startswith("    ")):
+            dropped += is_frame
+            follows = True
+            continue
+        follows = False
+        if is_frame:
+            seen.add(line)
+        kept.append(line)
+    return kept, dropped

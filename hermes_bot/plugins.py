@@ -1,0 +1,72 @@
+"""Knows what is installed beside the core: tools and adapters by entry point, skills and demo as folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+TOOLS = "hermes_bot.tools"
+ADAPTERS = "hermes_bot.adapters"
+
+_PACKAGE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One loaded entry point: the object it names, and the distribution it comes from."""
+
+    name: str
+    value: object
+    distribution: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What a group holds.
+
+    Attributes:
+        broken: one sentence for each entry point that could not be loaded.
+    """
+
+    plugins: tuple[Plugin, ...]
+    broken: tuple[str, ...]
+
+
+def discover(group: str) -> Discovered:
+    """Load a group's entry points; one that breaks costs only itself."""
+    plugins: list[Plugin] = []
+    broken: list[str] = []
+    for point in sorted(entry_points(group=group), key=lambda one: one.name):
+        distribution = point.dist.name if point.dist else "unknown"
+        try:
+            plugins.append(Plugin(point.name, point.load(), distribution))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code: its import may raise anything
+            broken.append(_reason(group, point, distribution, error))
+    return Discovered(tuple(plugins), tuple(broken))
+
+
+def _reason(group: str, point: EntryPoint, distribution: str, error: BaseException) -> str:
+    return (
+        f"{distribution}: the entry point {point.name} = {point.value} of {group} cannot be loaded "
+        f"({type(error).__name__}: {str(error)[:200]}). Update or uninstall {distribution}."
+    )
+
+
+def skills_dir() -> Path:
+    """Return the folder of the skills that come with the bot, in a checkout or in the wheel."""
+    return _bundled("skills", "bundled_skills")
+
+
+def demo_dir() -> Path:
+    """Return the folder of the demo system, in a checkout or in the wheel."""
+    return _bundled("data/demo", "bundled_demo")
+
+
+def _bundled(in_checkout: str, in_wheel: str) -> Path:
+    packed = _PACKAGE / in_wheel
+    return packed if packed.is_dir() else _PACKAGE.parent / in_checkout

@@ -1,0 +1,170 @@
+"""Knows the one door to all tools: find, validate, permit, run in time. Nothing a tool does raises out."""
+
+import asyncio
+import difflib
+import hashlib
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hermes_bot.decisions import Action
+from hermes_bot.errors import StoreError
+from hermes_bot.messages import Result, failed
+from hermes_bot.ports import Prepared, ToolCard, ToolContext
+from hermes_bot.state import Question, RunState
+from hermes_bot.tools.arguments import BadArgumentsError
+from hermes_bot.tools.cards import card_of
+from hermes_bot.tools.declare import Call, Tool
+from hermes_bot.tools.outcome import outcome_of, outcome_of_error, timed_out
+from hermes_bot.tools.workers import Workers
+
+Allow = Callable[[str, RunState], str]
+"""Says why a run may not use a tool, in a sentence; empty where it may."""
+
+
+def _allow_all(_name: str, _state: RunState) -> str:
+    return ""
+
+
+class CoreToolbox:
+    """The tools of the core, of plug-ins and whatever else is handed over; ``ports.Toolbox``.
+
+    Attributes:
+        tools: as they are shown, in order; a later one of the same name is left out.
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool], *, allow: Allow | None = None, workers: Workers | None = None
+    ) -> None:
+        self._tools: dict[str, Tool] = {}
+        for one in tools:
+            self._tools.setdefault(one.name, one)
+        self._cards = {name: card_of(one) for name, one in self._tools.items()}
+        self._allow = allow or _allow_all
+        self._workers = workers or Workers()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """All tools, in the order they are shown in."""
+        return tuple(self._tools.values())
+
+    def cards(self, state: RunState) -> tuple[ToolCard, ...]:
+        """Return the cards of the tools this run may use."""
+        return tuple(card for name, card in self._cards.items() if not self._allow(name, state))
+
+    def prepare(self, action: Action, state: RunState, *, step: str = "", item: int = 0) -> Prepared | Result:
+        """Find the tool, validate the arguments, check permission; a ``Result`` is the refusal."""
+        tool = self._tools.get(action.name)
+        if tool is None:
+            return self._unknown(action.name, state)
+        refusal = self._allow(tool.name, state)
+        if refusal:
+            return failed("denied", refusal, status="denied")
+        try:
+            args = tool.read_arguments(action.args)
+        except BadArgumentsError as error:
+            return failed("invalid_args", f"{tool.name}: {error}")
+        except Exception as raised:  # noqa: BLE001 - a plug-in's own type may raise anything as it validates
+            return outcome_of_error(raised, replace(tool, risk="read"))
+        if tool.risk == "danger":
+            return _needs_approval(tool)
+        canonical = Action(tool.name, args)
+        return _prepared(tool, canonical, effect_key(canonical, state, step=step, item=item))
+
+    async def run(self, prepared: Prepared, context: ToolContext) -> Result | Question:
+        """Run a prepared action inside its time-out, retried where that is safe.
+
+        Raises:
+            StoreError: the run's own journal failed under a tool that writes to it (a chain).
+        """
+        tool = self._tools.get(prepared.action.name)
+        if tool is None:
+            return self._unknown(prepared.action.name, context.state)
+        if tool.risk == "danger":
+            return _needs_approval(tool)
+        return await self._timed(tool, tool.call, prepared, context)
+
+    async def reconcile(self, prepared: Prepared, context: ToolContext) -> Result | None:
+        """Ask whether an effect whose outcome is not known took place; None where that cannot be told."""
+        tool = self._tools.get(prepared.action.name)
+        if tool is None or tool.reconcile is None:
+            return None
+        found = await self._timed(tool, tool.reconcile, prepared, context)
+        is_told = isinstance(found, Result) and found.status != "unknown"
+        return found if is_told and isinstance(found, Result) else None
+
+    async def _timed(
+        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext
+    ) -> Result | Question:
+        started = context.clock.monotonic()
+        try:
+            async with asyncio.timeout(prepared.timeout):
+                came = await self._attempts(tool, call, prepared, context)
+        except TimeoutError:
+            came = timed_out(tool, prepared.timeout)
+        if isinstance(came, Question):
+            return came
+        return replace(came, duration_ms=round((context.clock.monotonic() - started) * 1000))
+
+    async def _attempts(
+        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext
+    ) -> Result | Question:
+        tries = 1 + (tool.retries if tool.is_idempotent else 0)
+        for number in range(1, tries):
+            came = await self._once(tool, call, prepared, context)
+            if isinstance(came, Question) or came.error is None or not came.error.retryable:
+                return came
+            await context.clock.sleep(0.2 * 2**number)
+        return await self._once(tool, call, prepared, context)
+
+    async def _once(
+        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext
+    ) -> Result | Question:
+        args = prepared.action.args
+        try:
+            if tool.is_blocking:
+                raw = await self._workers.call(lambda: call(args, context))
+            else:
+                raw = call(args, context)
+            return outcome_of(await raw if inspect.isawaitable(raw) else raw, tool)
+        except (StoreError, GeneratorExit):
+            raise
+        except asyncio.CancelledError as raised:
+            if _is_being_cancelled():
+                raise
+            return outcome_of_error(raised, tool)
+        except BaseException as raised:  # noqa: BLE001 - the tools' wide net: exits and bugs become Results
+            return outcome_of_error(raised, tool)
+
+    def _unknown(self, name: str, state: RunState) -> Result:
+        names = [card.name for card in self.cards(state)]
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"Nearest: {', '.join(near)}." if near else f"There are: {', '.join(names) or 'none'}."
+        return failed("unknown_tool", f"There is no tool {name[:60]!r}. {hint}")
+
+
+def effect_key(action: Action, state: RunState, *, step: str = "", item: int = 0) -> str:
+    """Return the key under which an effect of this action happens at most once (design §5)."""
+    parts = (state.root or state.run, action.hash, step, str(item))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _prepared(tool: Tool, action: Action, key: str) -> Prepared:
+    return Prepared(
+        action,
+        tool.risk,
+        key="" if tool.risk == "read" else key,
+        timeout=tool.timeout,
+        is_idempotent=tool.is_idempotent,
+        max_chars=tool.max_chars,
+    )
+
+
+def _needs_approval(tool: Tool) -> Result:
+    said = f"{tool.name} needs a person's approval, which cannot be asked for here. Nothing was run."
+    return failed("needs_approval", said, status="needs_confirmation")
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
