@@ -22,6 +22,7 @@ _WIDE = 50  # elements of a list inside an item that are shown
 _COUNTED = 4_000_000  # lines of longer strings are not counted
 _DEPTH = 12
 _TELLING = 5
+_LEAST = 40  # characters below which the start of a detail would tell nothing
 _DECISIVE = re.compile(
     r"error|exception|fail|fatal|panic|denied|refused|timed? ?out|exit (?:code|status)|\btotal\b|\bpassed\b",
     re.IGNORECASE,
@@ -144,7 +145,7 @@ def _fields(data: Mapping[str, Json], room: Room) -> list[str]:
             return lines
     for number, (name, value) in enumerate(details):
         share = room.left // (len(details) - number)
-        if share < len(name) + 40: - less than a line of it would tell nothing
+        if share < len(name) + _LEAST:
             room.cut(f"field {_name(name)} left out")
             continue
         lines += _detail(_name(name), value, room, share)
