@@ -1,0 +1,120 @@
+"""Knows how a database is kept well: checked, backed up, made smaller, and swept of what is old."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hermes_bot.errors import StoreError
+from hermes_bot.store import audit
+from hermes_bot.store.columns import to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+RETENTION: Mapping[str, timedelta] = {
+    "inbox": timedelta(days=30),  # far beyond any platform's redelivery
+    "outbox": timedelta(days=30),
+    "messages": timedelta(days=365),
+    "runs": timedelta(days=180),
+    "threads": timedelta(days=365),
+    "spend": timedelta(days=400),
+    "audit": timedelta(days=730),
+}
+
+# An open run needs the rows of the runs it continues and the effects under its root. Journal, effects and
+# questions go with their run.
+_NEEDED = """WITH RECURSIVE needed(id) AS (
+        SELECT id FROM runs WHERE status IN ('queued', 'running', 'waiting')
+        UNION
+        SELECT other.id FROM needed JOIN runs ON runs.id = needed.id
+        JOIN runs AS other ON other.id IN (runs.continues, runs.root, runs.parent))
+    SELECT id FROM needed"""
+_OLD = {
+    "inbox": "state IN ('done', 'cancelled') AND at < :before",
+    "outbox": "state IN ('sent', 'dead') AND at < :before",
+    "messages": "at < :before",
+    "runs": f"ended_at < :before AND id NOT IN ({_NEEDED})",
+    "threads": "last_at < :before AND thread NOT IN (SELECT thread FROM runs)",
+    "spend": "day < date(:before / 1000, 'unixepoch')",
+    "audit": "at < :before",
+}
+
+
+def check(db: sqlite3.Connection) -> list[str]:
+    """Return what is wrong with the database, in sentences; empty where nothing is. For ``Database.read``."""
+    found = [str(row[0]) for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+    for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
+        found.append(f"{table}: row {row} points at a row of {parent} that is not there.")
+    if not audit.verify(db):
+        found.append("audit: the chain is broken: a row was changed or removed.")
+    return found
+
+
+def backup(db: sqlite3.Connection, target: Path) -> None:
+    """Copy the database while it is in use; an older copy is replaced only by one that was checked.
+
+    For ``Database.read``: the copy is made over the store's own connection.
+
+    Raises:
+        StoreError: the copy cannot be written or is not sound; an older one is still there.
+    """
+    part = target.with_name(target.name + ".part")
+    try:
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with closing(sqlite3.connect(part, isolation_level=None)) as copy:
+            db.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            found = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise StoreError(f"{target}: the new backup is not sound ({found}); the older one was kept.")
+        _keep(part, target)
+    except (OSError, sqlite3.Error) as error:
+        part.unlink(missing_ok=True)
+        raise StoreError(f"{target}: the backup could not be written ({error}).") from error
+
+
+def _keep(part: Path, target: Path) -> None:
+    """Give a file its name so that it has it after a power loss too."""
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def vacuum(db: sqlite3.Connection) -> None:
+    """Give space that nothing uses back to the disk. For ``Database.alone``."""
+    db.execute("VACUUM")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def sweep(
+    db: sqlite3.Connection, now: datetime, retention: Mapping[str, timedelta], limit: int = 2_000
+) -> int:
+    """Delete what is older than its table's retention and belongs to nothing that goes on.
+
+    Returns:
+        How many rows went, at most ``limit`` of each table: call it again while it is not 0, so that no
+        transaction holds up the others for long.
+
+    Raises:
+        StoreError: a table has no such rule.
+    """
+    gone = 0
+    for table, age in retention.items():
+        if table not in _OLD:
+            raise StoreError(f"retention: there is no rule for {table!r}; there are: {', '.join(_OLD)}.")
+        old = f"SELECT rowid FROM {table} WHERE {_OLD[table]} LIMIT :limit"  # noqa: S608 - all words are ours
+        sql = f"DELETE FROM {table} WHERE rowid IN ({old})"  # noqa: S608 - as above
+        gone += db.execute(sql, {"before": to_ms(now - age), "limit": limit}).rowcount
+    return gone

@@ -1,0 +1,81 @@
+"""Knows the messages table: our own transcript, so that no platform's limits on history matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.messages import ThreadKey
+from hermes_bot.store.columns import clean, from_ms, to_ms
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing said in a thread.
+
+    Attributes:
+        author: the stable identity; rights hang on it, never on ``name``.
+        key: the platform's id of a person's message, the outbox key of one of ours; may be empty.
+        id: its place in the transcript, given by the store; 0 before it is stored.
+    """
+
+    thread: ThreadKey
+    author: str
+    name: str
+    text: str
+    at: datetime
+    key: str = ""
+    from_bot: bool = False
+    run: str = ""
+    id: int = 0
+
+
+_ADD = """INSERT INTO messages (thread, author, name, text, at, key, from_bot, run)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key, thread) WHERE key <> '' DO UPDATE SET text = excluded.text"""
+_RECENT = """SELECT thread, author, name, text, at, key, from_bot, run, id FROM messages
+    WHERE thread = ? AND id < ? ORDER BY id DESC"""
+_NEWEST = 2**63 - 1
+
+
+def add(db: sqlite3.Connection, line: Line) -> None:
+    """Add a line to the transcript; one whose ``key`` is there already replaces that line's text."""
+    db.execute(
+        _ADD,
+        (
+            clean(str(line.thread)),
+            clean(line.author),
+            clean(line.name),
+            clean(line.text),
+            to_ms(line.at),
+            clean(line.key),
+            line.from_bot,
+            line.run,
+        ),
+    )
+
+
+def recent(
+    db: sqlite3.Connection, thread: ThreadKey, max_chars: int, before: int | None = None
+) -> list[Line]:
+    """Return the newest whole lines of a thread whose texts fit into ``max_chars``, oldest first.
+
+    ``before`` is a line's id: only what was said before it.
+    """
+    lines: list[Line] = []
+    room = max_chars
+    for row in db.execute(_RECENT, (str(thread), _NEWEST if before is None else before)):
+        room -= len(row[3])
+        if room < 0:
+            break
+        lines.append(_line(row))
+    return lines[::-1]
+
+
+def _line(row: tuple[Any, ...]) -> Line:
+    thread, author, name, text, at, key, from_bot, run, id_ = row
+    return Line(ThreadKey.parse(thread), author, name, text, from_ms(at), key, bool(from_bot), run, id_)

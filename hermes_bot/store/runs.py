@@ -1,0 +1,197 @@
+"""Knows the runs table: one row for each task, from its message to its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.errors import StoreError
+from hermes_bot.messages import ThreadKey
+from hermes_bot.state import OVER
+from hermes_bot.store.columns import clean, maybe_moment, maybe_ms, to_ms
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from hermes_bot.state import Status
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run as lists and guards see it; what it knows is the fold of its journal.
+
+    Attributes:
+        root: the run whose effect keys this one shares; itself unless continued or delegated.
+        continues: the run whose stored state this one goes on from.
+        attempts: how often work on it was started, counted before the work.
+        rounds, tokens, cost: totals so far.
+    """
+
+    id: str
+    thread: ThreadKey
+    asker: str
+    text: str
+    created_at: datetime
+    updated_at: datetime
+    root: str = ""
+    parent: str = ""
+    continues: str = ""
+    skill: str = ""
+    profile: str = ""
+    status: Status = "queued"
+    reason: str = ""
+    attempts: int = 0
+    rounds: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run has come to; the figures are totals."""
+
+    status: Status
+    reason: str = ""
+    rounds: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+_SELECT = """SELECT id, thread, asker, text, created_at, updated_at, root, parent, continues, skill, profile,
+    status, reason, attempts, rounds, tokens, cost, ended_at FROM runs"""
+_CREATE = """INSERT INTO runs (id, thread, asker, text, created_at, updated_at, root, parent, continues,
+    skill, profile, status, reason, attempts, rounds, tokens, cost, ended_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ADVANCE = """UPDATE runs SET status = ?, reason = ?, rounds = ?, tokens = ?, cost = ?, updated_at = ?,
+    ended_at = ? WHERE id = ? AND status = ?"""
+_FIELDS = (
+    "id",
+    "thread",
+    "asker",
+    "text",
+    "created_at",
+    "updated_at",
+    "root",
+    "parent",
+    "continues",
+    "skill",
+    "profile",
+    "status",
+    "reason",
+    "attempts",
+    "rounds",
+    "tokens",
+    "cost",
+    "ended_at",
+)
+_OPEN = "status IN ('queued', 'running', 'waiting')"
+
+
+def create(db: sqlite3.Connection, run: RunRecord) -> None:
+    """Store a new run; its id must be new."""
+    db.execute(
+        _CREATE,
+        (
+            run.id,
+            clean(str(run.thread)),
+            clean(run.asker),
+            clean(run.text),
+            to_ms(run.created_at),
+            to_ms(run.updated_at),
+            run.root or run.id,
+            run.parent,
+            run.continues,
+            run.skill,
+            run.profile,
+            run.status,
+            clean(run.reason),
+            run.attempts,
+            run.rounds,
+            run.tokens,
+            run.cost,
+            maybe_ms(run.ended_at),
+        ),
+    )
+
+
+def get(db: sqlite3.Connection, run: str) -> RunRecord | None:
+    """Return the run with this id."""
+    row = db.execute(f"{_SELECT} WHERE id = ?", (run,)).fetchone()
+    return None if row is None else _record(row)
+
+
+def find(db: sqlite3.Connection, prefix: str) -> RunRecord:
+    """Return the one run whose id begins with what a person typed.
+
+    Raises:
+        StoreError: none does, or more than one.
+    """
+    sql = f"{_SELECT} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2"
+    found = [_record(row) for row in db.execute(sql, (clean(prefix),))] if prefix else []
+    match found:
+        case [run]:
+            return run
+        case []:
+            raise StoreError(
+                f"No run has an id that begins with {prefix!r}; `hermes-bot runs list` shows them."
+            )
+        case _:
+            ids = " and ".join(run.id for run in found)
+            raise StoreError(f"More than one run begins with {prefix!r}: {ids}. Type more of the id.")
+
+
+def advance(
+    db: sqlite3.Connection, run: str, progress: Progress, at: datetime, expect: Collection[Status]
+) -> bool:
+    """Move a run on; False, and nothing changed, where its status is not one of those expected.
+
+    The status is in the statement itself, so that of two who end a run at once only one does.
+    """
+    ms = to_ms(at)
+    ended = ms if progress.status in OVER else None
+    values = (progress.status, clean(progress.reason), progress.rounds, progress.tokens, progress.cost)
+    return any(db.execute(_ADVANCE, (*values, ms, ended, run, status)).rowcount for status in sorted(expect))
+
+
+def attempt(db: sqlite3.Connection, run: str) -> int:
+    """Count one start of work on a run, before it; return the count."""
+    db.execute("UPDATE runs SET attempts = attempts + 1 WHERE id = ?", (run,))
+    row = db.execute("SELECT attempts FROM runs WHERE id = ?", (run,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def calm(db: sqlite3.Connection, run: str) -> None:
+    """Forget the starts of a run, once a round of it was done: only starts in vain are held against it."""
+    db.execute("UPDATE runs SET attempts = 0 WHERE id = ? AND attempts > 0", (run,))
+
+
+def unfinished(db: sqlite3.Connection) -> list[RunRecord]:
+    """Return every run that has not ended, oldest first."""
+    return [_record(row) for row in db.execute(f"{_SELECT} WHERE {_OPEN} ORDER BY seq")]
+
+
+def open_of_thread(db: sqlite3.Connection, thread: ThreadKey) -> list[RunRecord]:
+    """Return the thread's runs that have not ended, oldest first."""
+    sql = f"{_SELECT} WHERE thread = ? AND {_OPEN} ORDER BY seq"
+    return [_record(row) for row in db.execute(sql, (str(thread),))]
+
+
+def list_runs(
+    db: sqlite3.Connection, limit: int, thread: ThreadKey | None = None, status: Status | None = None
+) -> list[RunRecord]:
+    """Return the newest runs, newest first."""
+    sql = f"""{_SELECT} WHERE (?1 IS NULL OR thread = ?1) AND (?2 IS NULL OR status = ?2)
+        ORDER BY seq DESC LIMIT ?3"""
+    place = None if thread is None else str(thread)
+    return [_record(row) for row in db.execute(sql, (place, status, limit))]
+
+
+def _record(row: tuple[Any, ...]) -> RunRecord:
+    values = dict(zip(_FIELDS, row, strict=True))
+    values["thread"] = ThreadKey.parse(values["thread"])
+    for name in ("created_at", "updated_at", "ended_at"):
+        values[name] = maybe_moment(values[name])
+    return RunRecord(**values)

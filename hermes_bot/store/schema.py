@@ -1,0 +1,123 @@
+"""Knows the tables: numbered migrations, applied in order; a fresh database is a migrated one.
+
+A migration that has been released is never changed; a change of the tables is a new one at the end.
+Zeros and empty texts cost no bytes in a SQLite row, so columns are NOT NULL wherever a default fits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlite_utils import Migrations
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlite_utils import Database
+
+migrations = Migrations("hermes_bot")
+
+TABLES_1 = (
+    # event_id and (channel, message_id) are the two ways a platform tells us the same thing twice
+    """CREATE TABLE inbox (
+        id INTEGER PRIMARY KEY, platform TEXT NOT NULL, event_id TEXT NOT NULL, channel TEXT NOT NULL,
+        thread TEXT NOT NULL, message_id TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL, user TEXT NOT NULL,
+        user_name TEXT NOT NULL DEFAULT '', text TEXT NOT NULL, addressed INTEGER NOT NULL DEFAULT 1,
+        complete INTEGER NOT NULL DEFAULT 0, press TEXT, request TEXT, sent_at INTEGER NOT NULL,
+        at INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'queued', run TEXT NOT NULL DEFAULT '',
+        attempts INTEGER NOT NULL DEFAULT 0)""",
+    "CREATE UNIQUE INDEX inbox_event ON inbox(event_id, platform)",
+    """CREATE UNIQUE INDEX inbox_message ON inbox(message_id, channel)
+        WHERE kind = 'message' AND message_id <> ''""",
+    "CREATE INDEX inbox_open ON inbox(id) WHERE state IN ('queued', 'taken')",
+    "CREATE INDEX inbox_run ON inbox(run) WHERE run <> ''",
+    """CREATE TABLE threads (
+        id INTEGER PRIMARY KEY, thread TEXT NOT NULL UNIQUE, platform TEXT NOT NULL,
+        started_at INTEGER NOT NULL, last_at INTEGER NOT NULL, participants TEXT NOT NULL)""",
+    "CREATE INDEX threads_last ON threads(platform, last_at)",
+    """CREATE TABLE messages (
+        id INTEGER PRIMARY KEY, thread TEXT NOT NULL, author TEXT NOT NULL, name TEXT NOT NULL DEFAULT '',
+        text TEXT NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL DEFAULT '',
+        from_bot INTEGER NOT NULL DEFAULT 0, run TEXT NOT NULL DEFAULT '')""",
+    "CREATE INDEX messages_thread ON messages(thread)",
+    "CREATE UNIQUE INDEX messages_key ON messages(key, thread) WHERE key <> ''",
+    """CREATE TABLE runs (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, root TEXT NOT NULL, parent TEXT NOT NULL DEFAULT '',
+        continues TEXT NOT NULL DEFAULT '', thread TEXT NOT NULL, asker TEXT NOT NULL, text TEXT NOT NULL,
+        skill TEXT NOT NULL DEFAULT '', profile TEXT NOT NULL DEFAULT '', status TEXT NOT NULL,
+        reason TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0,
+        rounds INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0,
+        created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, ended_at INTEGER)""",
+    "CREATE INDEX runs_thread ON runs(thread)",
+    "CREATE INDEX runs_open ON runs(seq) WHERE status IN ('queued', 'running', 'waiting')",
+    """CREATE TABLE journal (
+        seq INTEGER PRIMARY KEY, run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+        round INTEGER NOT NULL, phase TEXT NOT NULL, data TEXT NOT NULL DEFAULT '',
+        action TEXT NOT NULL DEFAULT '', action_hash TEXT NOT NULL DEFAULT '',
+        status TEXT NOT NULL DEFAULT '', tokens_in INTEGER NOT NULL DEFAULT 0,
+        tokens_out INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0,
+        latency_ms INTEGER NOT NULL DEFAULT 0, at INTEGER NOT NULL, schema INTEGER NOT NULL)""",
+    "CREATE INDEX journal_run ON journal(run)",
+    "CREATE TABLE prefixes (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL)",
+    """CREATE TABLE effects (
+        seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, root TEXT NOT NULL,
+        run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tool TEXT NOT NULL, risk TEXT NOT NULL,
+        args TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'intent', result TEXT, at INTEGER NOT NULL,
+        settled_at INTEGER)""",
+    "CREATE INDEX effects_root ON effects(root)",
+    "CREATE INDEX effects_run ON effects(run)",
+    "CREATE INDEX effects_open ON effects(seq) WHERE state IN ('intent', 'unknown')",
+    """CREATE TABLE questions (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+        run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, thread TEXT NOT NULL, asker TEXT NOT NULL,
+        text TEXT NOT NULL, options TEXT NOT NULL, open INTEGER NOT NULL, field TEXT NOT NULL DEFAULT '',
+        fallback TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open',
+        created_at INTEGER NOT NULL, asked_at INTEGER, remind_after INTEGER,
+        reminded INTEGER NOT NULL DEFAULT 0, expires_at INTEGER NOT NULL, posted TEXT NOT NULL DEFAULT '',
+        answered_by TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '', closed_at INTEGER)""",
+    "CREATE INDEX questions_run ON questions(run)",
+    "CREATE INDEX questions_open ON questions(thread) WHERE state = 'open'",
+    """CREATE TABLE outbox (
+        seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, channel TEXT NOT NULL, thread TEXT NOT NULL,
+        kind TEXT NOT NULL, text TEXT NOT NULL, buttons TEXT NOT NULL DEFAULT '',
+        files TEXT NOT NULL DEFAULT '', reply_to TEXT NOT NULL DEFAULT '', run TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT 'pending', platform_id TEXT NOT NULL DEFAULT '',
+        attempts INTEGER NOT NULL DEFAULT 0, not_before INTEGER NOT NULL DEFAULT 0,
+        error TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL, sent_at INTEGER)""",
+    "CREATE INDEX outbox_unsent ON outbox(channel, seq) WHERE state IN ('pending', 'sending')",
+    "CREATE INDEX outbox_unknown ON outbox(seq) WHERE state = 'unknown'",
+    "CREATE INDEX outbox_run ON outbox(run) WHERE run <> ''",
+    """CREATE TABLE spend (
+        id INTEGER PRIMARY KEY, day TEXT NOT NULL, run TEXT NOT NULL, user TEXT NOT NULL,
+        channel TEXT NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
+        cost REAL NOT NULL)""",
+    "CREATE UNIQUE INDEX spend_day ON spend(day, run, user, channel)",
+    "CREATE INDEX spend_run ON spend(run)",
+    """CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, verb TEXT NOT NULL,
+        object TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL DEFAULT '',
+        previous TEXT NOT NULL, hash TEXT NOT NULL)""",
+    """CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
+        BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END""",
+)
+
+
+@migrations()
+def m001_first_tables(db: Database) -> None:
+    """Inbox, threads, messages, runs, journal, effects, questions, outbox, spend, audit."""
+    _apply(db, 1, TABLES_1)
+
+
+LATEST = 1
+
+
+def _apply(db: Database, number: int, statements: tuple[str, ...]) -> None:
+    for statement in statements:
+        db.execute(statement)
+    # in the file's header, so that an older program sees a newer file before it touches a table
+    db.execute(f"PRAGMA user_version = {number}")
+
+
+def version(db: sqlite3.Connection) -> int:
+    """Return the number of the last migration this file has seen; 0 for an empty one."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])

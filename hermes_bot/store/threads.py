@@ -1,0 +1,67 @@
+"""Knows the threads table: which conversations there are, since when, and who takes part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.messages import ThreadKey
+from hermes_bot.store.columns import clean, from_json, from_ms, to_json, to_ms
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """What is known of one thread.
+
+    Attributes:
+        participants: stable identities, in the order they first wrote.
+        run: the newest run of it that has not ended; empty where there is none.
+    """
+
+    key: ThreadKey
+    started_at: datetime
+    last_at: datetime
+    participants: tuple[str, ...]
+    run: str
+
+
+_SELECT = """SELECT thread, started_at, last_at, participants, COALESCE((SELECT id FROM runs
+    WHERE runs.thread = threads.thread AND status IN ('queued', 'running', 'waiting')
+    ORDER BY seq DESC LIMIT 1), '') FROM threads"""
+
+
+def touch(db: sqlite3.Connection, key: ThreadKey, user: str, at: datetime) -> None:
+    """Note that something was said in a thread; an empty ``user`` is the bot itself."""
+    thread, user, ms = clean(str(key)), clean(user), to_ms(at)
+    row = db.execute("SELECT participants FROM threads WHERE thread = ?", (thread,)).fetchone()
+    known = from_json(row[0]) if row else []
+    if user and user not in known:
+        known.append(user)
+    if row:
+        sql = "UPDATE threads SET last_at = MAX(last_at, ?), participants = ? WHERE thread = ?"
+        db.execute(sql, (ms, to_json(known), thread))
+    else:
+        sql = """INSERT INTO threads (thread, platform, started_at, last_at, participants)
+            VALUES (?, ?, ?, ?, ?)"""
+        db.execute(sql, (thread, key.platform, ms, ms, to_json(known)))
+
+
+def get(db: sqlite3.Connection, key: ThreadKey) -> ThreadInfo | None:
+    """Return one thread; None where nothing was ever said in it."""
+    row = db.execute(f"{_SELECT} WHERE thread = ?", (str(key),)).fetchone()
+    return None if row is None else _info(row)
+
+
+def list_recent(db: sqlite3.Connection, platform: str, limit: int) -> list[ThreadInfo]:
+    """Return a platform's threads, the one last written in first."""
+    sql = f"{_SELECT} WHERE platform = ? ORDER BY last_at DESC, id DESC LIMIT ?"
+    return [_info(row) for row in db.execute(sql, (platform, limit))]
+
+
+def _info(row: tuple[Any, ...]) -> ThreadInfo:
+    key = ThreadKey.parse(row[0])
+    return ThreadInfo(key, from_ms(row[1]), from_ms(row[2]), tuple(from_json(row[3])), row[4])
