@@ -48,7 +48,8 @@ _OLD = {
 
 def check(db: sqlite3.Connection) -> list[str]:
     """Return what is wrong with the database, in sentences; empty where nothing is. For ``Database.read``."""
-    found = [str(row[0]) for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+    told = "\n".join(row[0] for row in db.execute("PRAGMA integrity_check(20)"))
+    found = [line for line in told.splitlines() if line != "ok"]
     for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
         found.append(f"{table}: row {row} points at a row of {parent} that is not there.")
     if not audit.verify(db):

@@ -69,6 +69,7 @@ class Database:
         self._is_open = False
         self._opened: Future[None] = Future()
         self._damage: StoreError | None = None
+        self._is_reading = False
         self._sqlite: sqlite_utils.Database
         self._thread = threading.Thread(target=self._serve, name="store", daemon=True)
 
@@ -192,6 +193,7 @@ class Database:
         try:
             if self._damage:
                 raise self._damage
+            self._turn(db, to_reading=False)
             db.execute("BEGIN IMMEDIATE")
             for job in jobs:
                 self._attempt(db, job)
@@ -223,9 +225,11 @@ class Database:
 
     def _explained(self, name: str, error: BaseException) -> BaseException:
         """Return SQLite's error as ours, after doing what it calls for; others as they are."""
+        if isinstance(error, StopIteration):  # a future cannot carry it
+            return RuntimeError(f"{name} raised StopIteration")
         if not isinstance(error, sqlite3.Error):
             return error
-        ours = StoreError(f"{self.path}: {name} was not stored: {error}.")
+        ours = StoreError(f"{self.path}: {name} was not done: {error}.")
         if is_damage(error):
             ours = self._damage = damaged(self.path, str(error))
         elif is_full(error):
@@ -239,29 +243,33 @@ class Database:
         return ours
 
     def _read(self, jobs: Sequence[_Job]) -> None:
-        if not jobs:
-            return
-        db = self._sqlite.conn
-        db.execute("PRAGMA query_only = ON")
         for job in jobs:
-            self._run(db, job)
-        db.execute("PRAGMA query_only = OFF")
+            self._run(job, to_reading=True)
         _deliver(jobs)
 
     def _maintain(self, jobs: Sequence[_Job]) -> None:
         for job in jobs:
-            self._run(self._sqlite.conn, job)
+            self._run(job, to_reading=False)
             _deliver([job])
 
-    def _run(self, db: sqlite3.Connection, job: _Job) -> None:
+    def _run(self, job: _Job, *, to_reading: bool) -> None:
+        db = self._sqlite.conn
         try:
+            self._turn(db, to_reading=to_reading)
             job.value = job.work(db)
         except BaseException as error:  # noqa: BLE001 - it is raised where the work is awaited
             job.error = self._explained(job.name, error)
 
+    def _turn(self, db: sqlite3.Connection, *, to_reading: bool) -> None:
+        """Make SQLite refuse a read that would write, which no transaction would hold."""
+        if self._is_reading != to_reading:
+            db.execute("PRAGMA query_only = ON" if to_reading else "PRAGMA query_only = OFF")
+            self._is_reading = to_reading
+
     def _end(self, job: _Job) -> None:
         if not self._damage:
             with contextlib.suppress(sqlite3.Error):  # on a full disk the log stays, and is read at the start
+                self._turn(self._sqlite.conn, to_reading=False)
                 self._sqlite.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._sqlite.conn.close()
         self._ballast.lift()

@@ -69,7 +69,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> sql
 def _look_at(connection: sqlite3.Connection, path: Path) -> None:
     found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
-        raise damaged(path, found)
+        raise damaged(path, found.splitlines()[-1])
     version = schema.version(connection)
     if version > schema.LATEST:
         raise StoreError(

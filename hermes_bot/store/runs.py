@@ -195,3 +195,9 @@ def _record(row: tuple[Any, ...]) -> RunRecord:
     for name in ("created_at", "updated_at", "ended_at"):
         values[name] = maybe_moment(values[name])
     return RunRecord(**values)
+
+
+def is_continued(db: sqlite3.Connection, run: str) -> bool:
+    """Whether some run goes on from this one's stored state."""
+    sql = "SELECT 1 FROM runs WHERE continues = ? AND continues <> ''"
+    return db.execute(sql, (run,)).fetchone() is not None

@@ -49,6 +49,7 @@ TABLES_1 = (
         rounds INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0,
         created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, ended_at INTEGER)""",
     "CREATE INDEX runs_thread ON runs(thread)",
+    "CREATE INDEX runs_continues ON runs(continues) WHERE continues <> ''",
     "CREATE INDEX runs_open ON runs(seq) WHERE status IN ('queued', 'running', 'waiting')",
     """CREATE TABLE journal (
         seq INTEGER PRIMARY KEY, run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
