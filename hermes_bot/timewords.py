@@ -18,11 +18,10 @@ TIME_EXAMPLES = (
 
 _AROUND = timedelta(minutes=15)
 _DAY = timedelta(days=1)
-_MINUTE = timedelta(minutes=1)
 
 _UNITS = {
     "s": timedelta(seconds=1),
-    "m": _MINUTE,
+    "m": timedelta(minutes=1),
     "h": timedelta(hours=1),
     "d": _DAY,
     "t": _DAY,  # German "Tag"
@@ -32,8 +31,7 @@ _NUMBERS = {
     "a": 1.0, "an": 1.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0,
     "seven": 7.0, "eight": 8.0, "nine": 9.0, "ten": 10.0, "twelve": 12.0, "fifteen": 15.0, "twenty": 20.0,
     "thirty": 30.0, "sixty": 60.0, "ninety": 90.0, "half an": 0.5, "half a": 0.5, "half": 0.5,
-    "a couple of": 2.0, "couple of": 2.0, "couple": 2.0, "a few": 3.0, "few": 3.0,
-    "ein": 1.0, "eine": 1.0, "einer": 1.0,
+    "a couple of": 2.0, "couple of": 2.0, "couple": 2.0, "a few": 3.0, "few": 3.0, "einer": 1.0,
 }  # fmt: skip
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

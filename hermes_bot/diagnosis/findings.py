@@ -56,7 +56,7 @@ def find(templates: Sequence[Template], span: Span) -> tuple[tuple[Finding, ...]
     if not any(_opens(f) for f in solid):
         return (), len(found)
     anchor = _anchor(solid)
-    related = [f for f in changed if f.solid or _is_related(f, anchor)]
+    related = [f for f in changed if _weight(f) >= _STRONG or _is_related(f, anchor)]
     scored = [replace(f, score=_score(f, anchor, related)) for f in related]
     ranked = sorted(scored, key=lambda f: (-f.score, f.onset is None, f.onset or anchor.onset))
     return tuple(ranked[:_MOST_CANDIDATES]), len(found) - len(changed)

@@ -31,16 +31,21 @@ _LEAST_SEVERE = 7  # of syslog's priorities (RFC 5424, section 6.2.1)
 _HEAD = 120
 _PINO = ((60, Level.CRITICAL), (50, Level.ERROR), (40, Level.WARNING), (30, Level.INFO), (1, Level.DEBUG))
 
-BAD_WORDS = re.compile(
-    r"(?i)error|fail|fatal|panic|exception|refus|reject|denied|time(?:d )?-?out|unable|can ?not|can't"
-    r"|could not"
-    r"|kill|corrupt|invalid|expired|unreachable|abort|exceed|no space|not found|missing|too many|too large"
-    r"|reset by|broken|unhealthy|back-?off|evict|full\b|deadlock|read-only|oom\b|out of|shut ?down"
-    r"|unavailable"
-    r"|lost|traceback|crash|limit|denying|not enough|insufficient|overflow|throttl|block|conflict|mismatch"
-    r"|not permitted|watermark|alarm|stall|\b5\d\d\b"
+_BAD_WORDS = tuple(
+    "error fail fatal panic exception refus reject denied timeout time-out timedout unable cannot can't kill "
+    "corrupt invalid expired unreachable abort exceed missing reset broken unhealthy backoff back-off evict "
+    "deadlock read-only oom shutdown unavailable lost traceback crash limit denying insufficient overflow "
+    "throttl block conflict mismatch watermark alarm stall segfault".split()
+) + (
+    *("timed out", "time out", "could not", "can not", "no space", "not found", "no such", "too many"),
+    *("too large", "too big", "disk full", "is full", "out of", "shut down", "not enough", "not permitted"),
 )
-"""Words that make a message worth a look even where it calls itself harmless."""
+
+
+def sounds_bad(text: str) -> bool:
+    """Tell whether a message is worth a look even where it calls itself harmless."""
+    lower = text.lower()
+    return any(word in lower for word in _BAD_WORDS)
 
 
 def text_level(text: str, rest: str) -> Level:

@@ -9,6 +9,7 @@ from hermes_bot.diagnosis.values import Finding, Report
 
 _MOST_SHOWN = 3
 _MOST_QUOTES = 5
+_TEMPLATE_LENGTH = 120
 
 
 def report_dict(report: Report) -> Mapping[str, Any]:
@@ -66,7 +67,7 @@ def _span_safe(name: str) -> str:
 
 
 def _other(finding: Finding) -> str:
-    what = finding.hit.rule.label if finding.hit else code_span(clean(finding.template))
+    what = finding.hit.rule.label if finding.hit else code_span(finding.template[:_TEMPLATE_LENGTH])
     since = f" since {minute(finding.onset)}" if finding.onset else ""
     return f"{what}: {finding.count} lines{since} (`{_span_safe(finding.first.file)}:{finding.first.line}`)"
 

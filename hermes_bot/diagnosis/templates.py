@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 
 from drain3.drain import Drain
 
-from hermes_bot.diagnosis.levels import BAD_WORDS
+from hermes_bot.diagnosis.levels import sounds_bad
 from hermes_bot.diagnosis.masks import mask
 from hermes_bot.diagnosis.rules import RuleBook
 from hermes_bot.diagnosis.values import Level, Place, Record, RuleHit, Template
 
 _KEPT_PLACES = 50_000
-_MOST_TEXTS = 20_000
+_MOST_TEXTS = 200_000
 _MOST_CLUSTERS = 2_000
 _OVERFLOW = 0
 _OVERFLOW_TEXT = "(further messages of many kinds)"
+_AGREEING = 6
 _EXTRA_WORDS = 400
 
 
@@ -50,6 +51,7 @@ class TemplateMiner:
         self._drain = Drain(depth=4, sim_th=0.5, max_children=100, max_clusters=_MOST_CLUSTERS)
         self._kinds: dict[tuple[str, bool], _Kind] = {}
         self._groups: dict[tuple[str, int, Level, str], _Group] = {}
+        self._hits: dict[tuple[int, Level], list[RuleHit | None]] = {}
         self._texts: dict[int, str] = {_OVERFLOW: _OVERFLOW_TEXT}
 
     def add(self, record: Record) -> bool:
@@ -92,16 +94,24 @@ class TemplateMiner:
         return kind
 
     def _learn(self, masked: str, record: Record, *, known: bool) -> _Kind:
-        looks_bad = known or BAD_WORDS.search(record.message) is not None
-        hit = self._rules.match(record.message) if looks_bad else None
-        suspicious = known or hit is not None or (record.level == Level.NONE and looks_bad)
-        if not suspicious:
-            return _Kind(_OVERFLOW, None, suspicious=False)
-        if hit is None and len(self._kinds) >= _MOST_TEXTS:
-            return _Kind(_OVERFLOW, None, suspicious=True)
+        looks_bad = known or sounds_bad(record.message)
+        if not looks_bad or len(self._kinds) >= _MOST_TEXTS:
+            return _Kind(_OVERFLOW, None, suspicious=looks_bad and known)
         cluster, _ = self._drain.add_log_message(masked)
         self._texts[cluster.cluster_id] = cluster.get_template()
-        return _Kind(cluster.cluster_id, hit, suspicious=True)
+        hit = self._verdict(cluster.cluster_id, record)
+        suspicious = known or hit is not None or record.level == Level.NONE
+        return _Kind(cluster.cluster_id, hit, suspicious=suspicious)
+
+    def _verdict(self, cluster: int, record: Record) -> RuleHit | None:
+        """Ask the rule book about a record, until the first texts of its template have agreed."""
+        hits = self._hits.setdefault((cluster, record.level), [])
+        if len(hits) >= _AGREEING and len({hit.rule.id if hit else "" for hit in hits}) == 1:
+            return hits[0]
+        hit = self._rules.match(record.message)
+        if len(hits) < _AGREEING:
+            hits.append(hit)
+        return hit
 
     def templates(self) -> list[Template]:
         """Give what was counted, each with its places in order of time."""
@@ -117,6 +127,7 @@ class TemplateMiner:
                 sample=group.sample,
             )
             for key, group in self._groups.items()
+            if key[1] != _OVERFLOW
         ]
 
 
