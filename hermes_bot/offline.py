@@ -1,0 +1,234 @@
+"""Knows what to do without a model: pick a skill by its words, run it, hand on its report, else say so.
+
+The offline decider is an ordinary ``Model``: it writes the decisions an endpoint would, always the same for
+the same state. It decides, and writes no free text: a chain's ``model`` step has an ``otherwise`` for that.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.errors import ModelError
+from hermes_bot.ports import Completion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hermes_bot.ports import Prompt
+    from hermes_bot.state import RunState
+
+THRESHOLD = 1.0
+RUN_SKILL = "run_skill"
+CONFIDENCE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCard:
+    """A skill as it is shown and matched: its name, what it does, texts that call it."""
+
+    name: str
+    description: str
+    examples: tuple[str, ...] = ()
+
+
+class OfflineModel:
+    """Decides by rule; implements ``ports.Model``.
+
+    Args:
+        cards: returns the skills there are at this moment.
+        known: returns names that belong to no skill's words, services say; they do not count against a match.
+        threshold: the score from which a text calls a skill.
+    """
+
+    def __init__(
+        self,
+        cards: Callable[[], Sequence[SkillCard]],
+        known: Callable[[], Sequence[str]] = tuple,
+        threshold: float = THRESHOLD,
+    ) -> None:
+        self._cards = cards
+        self._known = known
+        self._threshold = threshold
+
+    async def complete(self, prompt: Prompt, state: RunState) -> Completion:
+        """Return the decision for this state as its JSON text.
+
+        Raises:
+            ModelError: a text is wanted and no decision, or a skill failed and nothing is left to try.
+        """
+        if not prompt.schema:
+            raise ModelError("offline", "No model is set, so nothing can be written freely.", retryable=False)
+        action = self._decide(state)
+        return Completion(json.dumps({"thought": "", "action": action}, ensure_ascii=False), model="offline")
+
+    def _decide(self, state: RunState) -> dict[str, Any]:
+        cards = self._cards()
+        if state.recent:
+            return _after_skill(state)
+        if state.goal.skill:
+            return _run(state.goal.skill, dict(state.goal.params))
+        text = state.goal.text
+        if said := small_talk(text, cards):
+            return _finish(said)
+        found = match_skill(text, cards, known=self._known(), threshold=self._threshold)
+        return _run(found[0], {}) if found else _finish(_needs_model(cards))
+
+
+def _run(name: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"name": RUN_SKILL, "args": {"name": name, "params": params}}
+
+
+def _finish(answer: str, evidence: Sequence[str] = ()) -> dict[str, Any]:
+    return {
+        "name": "finish",
+        "args": {"answer": answer, "confidence": CONFIDENCE, "evidence": list(evidence)},
+    }
+
+
+def _after_skill(state: RunState) -> dict[str, Any]:
+    """Hand on the last report word for word; without one, say what failed."""
+    if state.reports:
+        number, report = state.reports[-1]
+        return _finish(report, [f"round {number}"])
+    last = next((one for one in reversed(state.recent) if one.call.startswith(RUN_SKILL)), state.recent[-1])
+    if last.status in ("ok", "partial"):
+        raise ModelError(
+            "offline", "That skill is guidance for a model, and no model is set ([model]).", retryable=False
+        )
+    raise ModelError("offline", last.summary or f"The skill ended with {last.status}.", retryable=False)
+
+
+# --- what is answered at once -----------------------------------------------------------------------
+
+_HELLO = re.compile(r"(?:hi|hello|hey|hallo|moin|good (?:morning|afternoon|evening))(?: there| hermes| all)?")
+_THANKS = re.compile(
+    r"(?:many )?(?:thanks|thank you|thx|cheers|danke)(?: a lot| so much| very much| hermes)?"
+)
+_LIST = re.compile(
+    r"(?:list |show |which |what )?(?:are )?(?:me )?(?:the |your |all )*skills(?: do you have| are there)?"
+)
+_HELP = re.compile(
+    r"(?:help(?: me)?(?: please)?|usage|commands|what can you do(?: for (?:me|us))?|what do you do|"
+    r"how do (?:i|you|we) (?:use|work)(?: with)?(?: you| this)?|who are you|what are you)"
+)
+
+
+def small_talk(text: str, cards: Sequence[SkillCard]) -> str:
+    """Return the answer to a greeting, a thank-you, a call for help or a list; empty for other texts."""
+    plain = " ".join(re.sub(r"[^\w' ]", " ", text.lower()).split())
+    if _HELLO.fullmatch(plain):
+        return f"Hello. {_offer(cards)}"
+    if _THANKS.fullmatch(plain):
+        return "You are welcome."
+    if _HELP.fullmatch(plain):
+        return _offer(cards)
+    if _LIST.fullmatch(plain):
+        return _list(cards) or "There are no skills here yet."
+    return ""
+
+
+def _offer(cards: Sequence[SkillCard]) -> str:
+    listed = _list(cards)
+    if not listed:
+        return "No model is set and there are no skills, so I can do nothing yet. See `hermes-bot doctor`."
+    return f"Without a model I can run these skills:\n\n{listed}"
+
+
+def _needs_model(cards: Sequence[SkillCard]) -> str:
+    listed = _list(cards)
+    can = f" Without one I can run these skills:\n\n{listed}" if listed else ""
+    return f"I need a model for that, and none is set (section `[model]` in hermes.toml).{can}"
+
+
+def _list(cards: Sequence[SkillCard]) -> str:
+    return "\n".join(_line(card) for card in cards)
+
+
+def _line(card: SkillCard) -> str:
+    example = f" For example: “{card.examples[0]}”" if card.examples else ""
+    return f"- **{card.name}**: {card.description}{example}"
+
+
+# --- which skill a text calls -----------------------------------------------------------------------
+
+# Words that say nothing about which skill is meant; those of time among them.
+_SAYS_NOTHING = """
+a about after all am an and any are as at be been before between but by can could day days did do
+does for from give has have hour hours how i if in is it its just last late latest me min mins
+minute minutes morning my of on or our out over past please recent so tell than that the their them
+then there these this those till time times to today tonight until up us was we week were what when
+where which while who will with would yesterday you your since run hermes hey hi hello
+"""
+_STOP = frozenset(_SAYS_NOTHING.split())
+_WORD = re.compile(r"[^\W\d_]+")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ures", "ure", "ies", "ed", "es", "s", "y")
+_STEM = 6
+_MIN_STEM = 3
+_NAME_WEIGHT, _EXAMPLE_WEIGHT = 3, 2
+_K, _B = 1.2, 0.75  # BM25's usual constants (Robertson and Zaragoza 2009, §3.5)
+_BACKGROUND = 20  # imagined other skills: with one skill in the list every word would be common to all
+_SCALE = 0.55  # puts the threshold at 1
+
+
+def match_skill(
+    text: str, cards: Sequence[SkillCard], *, known: Sequence[str] = (), threshold: float = THRESHOLD
+) -> tuple[str, float] | None:
+    """Return the skill that a text calls and its score, None where no skill reaches the threshold.
+
+    BM25 over names, examples and descriptions, times the share of the text's own words that the skill knows,
+    so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own.
+    """
+    names = {stem for name in known for stem in _stems(name)}
+    words = list(dict.fromkeys(_stems(text)))
+    documents = {card.name: _document(card) for card in cards}
+    scores = {name: _score(words, names, name, documents) for name in documents}
+    best = max(scores, key=lambda name: scores[name], default="")
+    return (best, scores[best]) if best and scores[best] >= threshold else None
+
+
+def _document(card: SkillCard) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for text, weight in (
+        (card.name, _NAME_WEIGHT),
+        (" ".join(card.examples), _EXAMPLE_WEIGHT),
+        (card.description, 1),
+    ):
+        for stem in _stems(text):
+            counts[stem] += weight
+    return counts
+
+
+def _score(words: Sequence[str], known: set[str], name: str, documents: dict[str, Counter[str]]) -> float:
+    counts = documents[name]
+    own = [word for word in words if word in counts or word not in known]
+    hits = [word for word in words if counts[word] and word not in known]
+    if not hits:
+        return 0.0
+    mean = sum(document.total() for document in documents.values()) / len(documents)
+    length = 1 - _B + _B * counts.total() / mean
+    total = sum(
+        _rarity(word, documents) * counts[word] * (_K + 1) / (counts[word] + _K * length) for word in hits
+    )
+    return _SCALE * total * len([word for word in own if word in counts]) / len(own)
+
+
+def _rarity(word: str, documents: dict[str, Counter[str]]) -> float:
+    having = sum(1 for counts in documents.values() if counts[word])
+    return math.log(1 + (len(documents) + _BACKGROUND - having + 0.5) / (having + 0.5))
+
+
+def _stems(text: str) -> list[str]:
+    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
+            word = word.removesuffix(ending)
+            break
+    return word[:_STEM]

@@ -1,0 +1,125 @@
+"""Knows what a chain is: its parameters and its steps, as frozen values with every bound in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hermes_bot.messages import Json
+
+ParameterType = Literal["string", "time", "integer", "number", "boolean", "choice"]
+OnError = Literal["stop", "continue", "ask"]
+
+MAX_RETRY = 5
+DEFAULT_BOUND = 50
+MAX_BOUND = 1_000
+MAX_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One value a chain needs.
+
+    Attributes:
+        ask: the question put to a person when it is missing.
+        options: what is offered; for ``choice`` also all that is taken.
+        options_from: a provider's name; what it returns is offered, and nothing else is taken.
+        default: stands where nothing was said; a parameter with a default is never asked for.
+    """
+
+    name: str
+    type: ParameterType = "string"
+    is_required: bool = False
+    ask: str = ""
+    options: tuple[str, ...] = ()
+    options_from: str = ""
+    default: Json = None
+
+    @property
+    def question(self) -> str:
+        """The sentence that asks for it."""
+        return self.ask or f"Which {self.name.replace('_', ' ')}?"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWork:
+    """Call a tool; strings anywhere in ``args`` are templates."""
+
+    tool: str
+    args: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWork:
+    """Ask the model for a text; ``otherwise`` runs when no model is set, or when it fails."""
+
+    prompt: str
+    otherwise: ToolWork | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SayWork:
+    """Add a text to the report."""
+
+    text: str
+
+
+Work: TypeAlias = ToolWork | ModelWork | SayWork
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One element of a chain; runs once, in its place.
+
+    Attributes:
+        when: an expression; where it is false the step is skipped.
+        stop_if: an expression, read after the step; where it is true the chain ends well with ``say``.
+        retry: how often a failed read is tried again, at most 5.
+        for_each: an expression that gives a list; the work is done for each ``item`` of it.
+        bound: how many items at most; the rest is cut, and that is said.
+        status: the status line while it runs, a template.
+    """
+
+    id: str
+    work: Work
+    when: str = ""
+    stop_if: str = ""
+    say: str = ""
+    retry: int = 0
+    on_error: OnError = "stop"
+    for_each: str = ""
+    bound: int = DEFAULT_BOUND
+    status: str = ""
+
+    @property
+    def verb(self) -> str:
+        """What it does in one word: the tool's name, ``model`` or ``say``."""
+        match self.work:
+            case ToolWork(tool):
+                return tool
+            case ModelWork():
+                return "model"
+            case SayWork():
+                return "say"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A skill's fixed sequence.
+
+    Attributes:
+        report: the report's template, read with the chain; empty where the chain has none.
+        report_name: the template's file name, for messages.
+    """
+
+    parameters: tuple[Parameter, ...]
+    steps: tuple[Step, ...]
+    report: str = ""
+    report_name: str = ""
+
+    def parameter(self, name: str) -> Parameter | None:
+        """Return the parameter of this name, or None."""
+        return next((one for one in self.parameters if one.name == name), None)
