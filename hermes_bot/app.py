@@ -1,0 +1,201 @@
+"""Knows how all parts are wired; the only file that knows all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+from hermes_bot import admin
+from hermes_bot.build import build_adapters, build_hands, build_registry, build_toolbox
+from hermes_bot.clock import SystemClock
+from hermes_bot.commands import Commands
+from hermes_bot.dispatch import Dispatcher, Job, Lane
+from hermes_bot.inbox import Inbox
+from hermes_bot.ops import Operations
+from hermes_bot.outbox import Outbox
+from hermes_bot.ports import Operated
+from hermes_bot.reception import Reception, Rooms
+from hermes_bot.runs import Runs
+from hermes_bot.runs.journal import StoreDesk
+from hermes_bot.statusline import StatusLines
+from hermes_bot.store.database import Database
+from hermes_bot.store.lock import StateLock, become_owner
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from hermes_bot.config import Config
+    from hermes_bot.messages import ThreadKey
+    from hermes_bot.ports import Adapter, Clock
+    from hermes_bot.tools.declare import Tool
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a test's launcher may put in the place of the product's own.
+
+    Attributes:
+        adapters: by platform; None means those found by entry point.
+        tools: further tools.
+        open_store: opens the database file.
+    """
+
+    adapters: Mapping[str, Adapter] | None = None
+    tools: Sequence[Tool] = ()
+    open_store: Callable[[Path], Awaitable[Database]] = Database.open
+
+
+class App:
+    """The program over one state folder: an async context manager, then ``run``.
+
+    Raises:
+        StateFolderHeld: on entry, where another process has the folder.
+    """
+
+    def __init__(self, config: Config, *, clock: Clock | None = None, parts: Parts | None = None) -> None:
+        self.config = config
+        self.clock: Clock = clock or SystemClock()
+        self._parts = parts or Parts()
+        self._stack = AsyncExitStack()
+        self._followers: dict[ThreadKey, list[asyncio.Queue[str]]] = {}
+        self.ready = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        """Take the folder, open the store, build the parts."""
+        folder = self.config.state_dir
+        become_owner(folder)
+        self._stack.enter_context(StateLock(folder))
+        try:
+            self.db = await self._parts.open_store(folder / "hermes.db")
+            self._stack.push_async_callback(self.db.close)
+            await self._build()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the store and let the folder go."""
+        await self._stack.aclose()
+
+    async def _build(self) -> None:
+        config = self.config
+        self.registry = build_registry(config)
+        toolbox = build_toolbox(config, self.registry, self._parts.tools)
+        hands, close = build_hands(config, self.registry, toolbox, self.clock)
+        self._stack.push_async_callback(close)
+        self.adapters = self._parts.adapters if self._parts.adapters is not None else build_adapters()
+        self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
+        self.inbox = Inbox(self.db, self.clock)
+        self.outbox = Outbox(self.db, self.adapters, self.clock)
+        self.status = StatusLines(self.adapters, self.clock)
+        self.commands = Commands(self.db, self.runs, self.registry, config.bot.name)
+        self.dispatcher = Dispatcher(
+            self._work,
+            self.clock,
+            max_running=config.bot.max_running,
+            join_seconds=config.bot.join_seconds,
+        )
+        self.dispatcher.on_crash = self._crashed
+        self.dispatcher.on_wait = self._tell_wait
+        rooms = Rooms(self.db, self.clock, self.inbox, self.dispatcher, self.runs, self.outbox, self.commands)
+        self.reception = Reception(rooms)
+        self.reception.on_over = self._tell_followers
+        self.operations = Operations(self)
+
+    async def run(self, *, recover: bool) -> None:
+        """Work until cancelled.
+
+        Args:
+            recover: go on with everything that was left unfinished; else only with what comes now.
+        """
+        ops = dict(self.operations.table())
+        for adapter in self.adapters.values():
+            if isinstance(adapter, Operated):
+                ops.update(adapter.ops())
+        async with admin.serve(self.config.state_dir, ops), asyncio.TaskGroup() as group:
+            if recover:
+                await self.reception.recover()
+            group.create_task(self.outbox.run())
+            group.create_task(self.status.run())
+            group.create_task(self.dispatcher.run())
+            group.create_task(self._tick())
+            for adapter in self.adapters.values():
+                group.create_task(adapter.run(self.reception.accept))
+            log.info(
+                "app.ready",
+                extra={
+                    "adapters": ",".join(self.adapters),
+                    "model": self.config.model.name if self.config.model else "offline",
+                },
+            )
+            self.ready.set()
+
+    async def drain(self) -> None:
+        """Take nothing new, let rounds in hand reach their end, send what is written."""
+        self.reception.is_open = False
+        if not await self.dispatcher.drain(self.config.bot.shutdown_seconds):
+            log.warning("app.interrupted")
+        await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))
+        await self.status.clear_all()
+
+    def follow(self, thread: ThreadKey) -> asyncio.Queue[str]:
+        """Return a queue that gets the id of each run of this thread that waits or ends from now on."""
+        followed: asyncio.Queue[str] = asyncio.Queue()
+        self._followers.setdefault(thread, []).append(followed)
+        return followed
+
+    def unfollow(self, thread: ThreadKey) -> None:
+        """Stop following a thread."""
+        self._followers.pop(thread, None)
+
+    async def _work(self, job: Job, lane: Lane) -> None:
+        """What a lane does: make the run of a task, carry it, show that it works."""
+        run = job.run or await self.runs.begin(job.inbox, job.messages)
+        if run is None:
+            return
+        lane.run = run
+        show = partial(self.status.show, lane.thread)
+        show("working on it…")
+        try:
+            steer = self.config.bot.busy == "steer"
+            await self.runs.carry(run, added=lane.take_added if steer else tuple, show=show)
+        finally:
+            show("")
+            self.outbox.wake()
+            self._tell_followers(lane.thread, run)
+
+    def _tell_followers(self, thread: ThreadKey, run: str) -> None:
+        for followed in self._followers.get(thread, ()):
+            followed.put_nowait(run)
+
+    async def _crashed(self, run: str) -> None:
+        await self.runs.fail(run, "something in me broke. The operator's log says where.")
+        self.outbox.wake()
+
+    async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
+        if job.inbox:
+            say = "I am busy elsewhere; this waits its turn."
+            await self.reception.notice(thread, f"wait-{job.inbox[0]}", say)
+
+    async def _tick(self) -> None:
+        """See to what is due by time: reminders, expiries, posts of unknown fate."""
+        while True:
+            for thread, run in await self.runs.expire_questions():
+                self.dispatcher.submit(thread, Job(run=run))
+            await self.runs.remind()
+            await self.outbox.ask_unknown()
+            self.outbox.wake()
+            await self.clock.sleep(TICK_SECONDS)

@@ -1,0 +1,122 @@
+"""Knows what each verb of the chat answers: from storage, at once, to the asker alone."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from hermes_bot.router import VERBS
+from hermes_bot.store import questions, runs
+
+if TYPE_CHECKING:
+    from hermes_bot.messages import ThreadKey
+    from hermes_bot.runs import Runs, RunView
+    from hermes_bot.skills import Registry
+    from hermes_bot.store.database import Database
+
+SHOWN_RUNS = 10
+SHOWN_CHARS = 140
+
+
+class Commands:
+    """Answers verbs; changes nothing."""
+
+    def __init__(self, db: Database, lifecycle: Runs, registry: Registry, name: str) -> None:
+        self._db = db
+        self._runs = lifecycle
+        self._registry = registry
+        self._name = name
+
+    async def answer(self, verb: str, args: tuple[str, ...], thread: ThreadKey) -> str:
+        """Return a verb's answer as Markdown."""
+        match verb:
+            case "skills":
+                return self._skills()
+            case "runs":
+                return await self._list_runs(thread)
+            case "why":
+                return await self._why(args[0] if args else "", thread)
+            case "questions":
+                return await self._questions(thread)
+            case "status":
+                return await self._status(thread)
+            case _:
+                return self.help()
+
+    def help(self) -> str:
+        """Return what the bot can do."""
+        verbs = "\n".join(f"- `{verb}`: {text}" for verb, text in VERBS.items())
+        return (
+            f"I am **{self._name}**. Tell me what you need in your own words, for example "
+            f"“why is checkout failing?”, or use a command:\n{verbs}"
+        )
+
+    def unknown(self, verb: str, nearest: str) -> str:
+        """Return the answer to a command that is none."""
+        hint = f" Did you mean `{nearest}`?" if nearest else " Try `help`."
+        return f"I know no command `{verb}`.{hint}"
+
+    def unknown_skill(self, name: str) -> str:
+        """Return the answer to ``run`` with a skill that is not there; empty where it is."""
+        names = [skill.name for skill in self._registry.skills]
+        if name in names:
+            return ""
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f" Did you mean `{near[0]}`?" if near else f" There are: {', '.join(names) or 'none'}."
+        return f"I know no skill `{name}`.{hint}"
+
+    def _skills(self) -> str:
+        lines = [f"- **{skill.name}**: {skill.description}" for skill in self._registry.skills]
+        lines += [f"- _{one.folder}: refused: {one.reason}_" for one in self._registry.refused]
+        return "\n".join(lines) if lines else "No skills are installed."
+
+    async def _list_runs(self, thread: ThreadKey) -> str:
+        found = await self._db.read(lambda db: runs.list_runs(db, SHOWN_RUNS, thread))
+        if not found:
+            return "No runs in this thread yet."
+        return "\n".join(
+            f"- `{run.id}` {run.status}{f' ({run.reason})' if run.reason else ''}: {_short(run.text)}"
+            for run in found
+        )
+
+    async def _why(self, run: str, thread: ThreadKey) -> str:
+        if not run:
+            found = await self._db.read(lambda db: runs.list_runs(db, 1, thread))
+            if not found:
+                return "No runs in this thread yet."
+            run = found[0].id
+        view = await self._runs.view(run)
+        if view.record.thread != thread:
+            return f"Run `{run}` belongs to another conversation; ask there."
+        return why_text(view)
+
+    async def _questions(self, thread: ThreadKey) -> str:
+        asked = await self._db.read(lambda db: questions.open_of_thread(db, thread))
+        if not asked:
+            return "Nothing waits for an answer here."
+        return "\n".join(f"- {_short(one.question.text)} (run `{one.run}`)" for one in asked)
+
+    async def _status(self, thread: ThreadKey) -> str:
+        open_runs = await self._db.read(lambda db: runs.open_of_thread(db, thread))
+        if not open_runs:
+            return "Nothing is running in this thread."
+        return "\n".join(
+            f"- `{run.id}` {run.status}, {run.rounds} rounds, {run.tokens:,} tokens: {_short(run.text)}"
+            for run in open_runs
+        )
+
+
+def why_text(view: RunView) -> str:
+    """Return the decisions and evidence of a run."""
+    lines = [f"Run `{view.record.id}`: {view.record.status} ({view.record.reason or 'at work'})"]
+    for one in view.rounds:
+        thought = f" {_short(one.thought)}" if one.thought else ""
+        lines.append(
+            f"{one.number}.{thought} `{_short(one.call).replace('`', chr(39))}` → {one.status or 'open'}"
+        )
+    return "\n".join(lines)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= SHOWN_CHARS else f"{flat[: SHOWN_CHARS - 1]}…"

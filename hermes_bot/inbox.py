@@ -1,0 +1,105 @@
+"""Knows how a message is accepted: stored once, whatever the platform repeats, before it is acknowledged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hermes_bot.store import inbox, messages, questions, threads
+from hermes_bot.store.messages import Line
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from hermes_bot.messages import Incoming
+    from hermes_bot.ports import Clock
+    from hermes_bot.store.database import Database
+    from hermes_bot.store.inbox import Stored
+    from hermes_bot.store.questions import QuestionRecord
+
+MAX_TEXT = 200_000  # characters of one message that are kept; the rest is cut with a note
+STALE_AFTER = timedelta(hours=1)
+
+
+class Accepted:
+    """A stored message with what the router needs to know of its thread."""
+
+    __slots__ = ("id", "incoming", "participants", "question")
+
+    def __init__(
+        self, id_: int, incoming: Incoming, question: QuestionRecord | None, participants: tuple[str, ...]
+    ) -> None:
+        self.id = id_
+        self.incoming = incoming
+        self.question = question
+        self.participants = participants
+
+
+class Inbox:
+    """Accepts messages; what it returned is on the disk."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def accept(self, incoming: Incoming) -> Accepted | None:
+        """Store a message; None where it is here already.
+
+        The thread, its transcript and its open question come from the same transaction, so that two
+        messages at once see each other's effect.
+        """
+        said = _bounded(incoming)
+
+        def store(db: sqlite3.Connection) -> Accepted | None:
+            now = self._clock.now()
+            number = inbox.store(db, said, now)
+            if number is None:
+                return None
+            before = threads.get(db, said.thread)
+            threads.touch(db, said.thread, said.user, now)
+            if said.kind == "message" and said.text:
+                key = said.message_id or said.event_id
+                line = Line(said.thread, said.user, said.user_name, said.text, said.sent_at, key)
+                messages.add(db, line)
+            asked = questions.open_of_thread(db, said.thread)
+            taking_part = before.participants if before else ()
+            return Accepted(number, said, asked[-1] if asked else None, taking_part)
+
+        return await self._db.transact("inbox.store", store)
+
+    async def pending(self) -> list[Stored]:
+        """Return what was accepted and never worked on, oldest first."""
+        return [stored for stored in await self._db.read(inbox.pending) if stored.state == "queued"]
+
+    async def finish(self, number: int) -> None:
+        """Note that a message needs no run: a command, a press, talk between people."""
+        await self._db.transact("inbox.finish", lambda db: inbox.finish(db, [number]))
+
+    async def change(self, incoming: Incoming) -> Stored | None:
+        """Take an edit or a deletion: it counts while the message is still queued.
+
+        Returns:
+            The queued message it changed; None where work on it had begun.
+        """
+
+        def store(db: sqlite3.Connection) -> Stored | None:
+            found = inbox.by_message(db, incoming.thread, incoming.message_id)
+            if found is None:
+                return None
+            if incoming.kind == "delete":
+                return found if inbox.cancel(db, incoming.thread, incoming.message_id) else None
+            text = _bounded(incoming).text
+            if not inbox.replace_text(db, incoming.thread, incoming.message_id, text):
+                return None
+            return replace(found, incoming=replace(found.incoming, text=text))
+
+        return await self._db.transact("inbox.change", store)
+
+
+def _bounded(incoming: Incoming) -> Incoming:
+    text = incoming.text
+    if len(text) <= MAX_TEXT:
+        return incoming
+    note = f"\n(cut here: the first {MAX_TEXT:,} of {len(text):,} characters)"
+    return replace(incoming, text=text[:MAX_TEXT] + note)

@@ -1,0 +1,313 @@
+"""Knows what other commands may ask of the process that holds the state folder, over the admin socket."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hermes_bot.errors import HermesError
+from hermes_bot.messages import Incoming, Request, ThreadKey
+from hermes_bot.router import Answer, answer_to
+from hermes_bot.state import OVER
+from hermes_bot.store import care, messages, outbox, questions, runs, threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hermes_bot.config import Config
+    from hermes_bot.dispatch import Dispatcher
+    from hermes_bot.ports import Adapter, Clock, Emit, Op
+    from hermes_bot.reception import Reception
+    from hermes_bot.runs import Runs, RunView
+    from hermes_bot.skills import Registry
+    from hermes_bot.store.database import Database
+    from hermes_bot.store.runs import RunRecord
+
+Json = dict[str, Any]
+USER = "console:local:you"
+HISTORY_CHARS = 40_000
+
+
+class Host(Protocol):
+    """The program, as far as operations see it."""
+
+    config: Config
+    clock: Clock
+    db: Database
+    registry: Registry
+    runs: Runs
+    reception: Reception
+    dispatcher: Dispatcher
+    adapters: Mapping[str, Adapter]
+
+    def follow(self, thread: ThreadKey) -> asyncio.Queue[str]:
+        """Return a queue of the ids of the thread's runs that wait or end."""
+        ...
+
+    def unfollow(self, thread: ThreadKey) -> None:
+        """Stop following."""
+        ...
+
+
+class Operations:
+    """Operations by name; each takes JSON and returns JSON."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def table(self) -> Mapping[str, Op]:
+        """Return every operation by its name."""
+        return {
+            "ask": self._ask,
+            "runs.list": self._list_runs,
+            "runs.show": self._show_run,
+            "runs.answer": self._answer_run,
+            "skills.list": self._list_skills,
+            "skills.show": self._show_skill,
+            "threads.list": self._list_threads,
+            "threads.history": self._history,
+            "status": self._status,
+            "db.check": self._check,
+            "db.backup": self._backup,
+            "db.vacuum": self._vacuum,
+        }
+
+    async def _ask(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        """Carry one task to its end or to a question that no given answer settles."""
+        thread = ThreadKey("console", "local", "ask", secrets.token_hex(4))
+        request = None
+        if args.get("skill") or args.get("params") or args.get("profile"):
+            request = Request(args.get("skill", ""), dict(args.get("params", {})), args.get("profile", ""))
+        said = self._said(thread, str(args["text"]), request)
+        followed = self._host.follow(thread)
+        try:
+            reply = await self._host.reception.accept(said)
+            if reply is not None:
+                return _plain_answer(reply.text)
+            await emit({"status": "accepted"})
+            return await self._until_settled(await followed.get(), followed, deque(args.get("answers", ())))
+        finally:
+            self._host.unfollow(thread)
+
+    async def _answer_run(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        """Answer what a run waits for, or continue a stopped one, and wait until it settles again."""
+        del emit
+        view = await self._host.runs.view(str(args["run"]))
+        thread, run, text = view.record.thread, view.record.id, str(args["text"])
+        followed = self._host.follow(thread)
+        try:
+            if view.record.status == "stopped" and text.strip().lower() == "continue":
+                new = await self._host.reception.continue_run(run, USER)
+                if new is None:
+                    raise HermesError(f"Run {run} was continued already.")
+                return await self._until_settled(await followed.get(), followed, deque())
+            await self._settle(run, text, thread)
+            return await self._until_settled(await followed.get(), followed, deque(args.get("answers", ())))
+        finally:
+            self._host.unfollow(thread)
+
+    async def _settle(self, run: str, text: str, thread: ThreadKey) -> None:
+        asked = await self._host.db.read(lambda db: questions.open_of_run(db, run))
+        if asked is None:
+            raise HermesError(
+                f"Run {run} waits for no answer. `hermes-bot runs show {run}` says where it is."
+            )
+        match answer_to(asked, text):
+            case Answer(question, chosen):
+                if not await self._host.reception.answer(question, chosen, self._said(thread, text)):
+                    raise HermesError(f"The question of run {run} was answered already, or has expired.")
+            case refused:
+                raise HermesError(refused.say)
+
+    async def _until_settled(self, run: str, followed: asyncio.Queue[str], answers: deque[str]) -> Json:
+        while True:
+            view = await self._host.runs.view(run)
+            if view.record.status == "waiting" and answers:
+                await self._settle(run, answers.popleft(), view.record.thread)
+            elif view.record.status == "waiting" or view.record.status in OVER:
+                return await self._outcome(view)
+            run = await followed.get()
+
+    async def _outcome(self, view: RunView) -> Json:
+        asked = await self._host.db.read(lambda db: questions.open_of_run(db, view.record.id))
+        question = asked.question if asked else None
+        return {
+            "run": view.record.id,
+            "status": view.record.status,
+            "reason": view.record.reason,
+            "answer": view.answer,
+            "rounds": view.record.rounds,
+            "tokens": view.record.tokens,
+            "cost": view.record.cost,
+            "questions": [
+                {"id": one.id, "text": one.text, "options": list(one.options), "field": one.field}
+                for one in ([question] if question else [])
+            ],
+        }
+
+    def _said(self, thread: ThreadKey, text: str, request: Request | None = None) -> Incoming:
+        return Incoming(
+            event_id=secrets.token_hex(8),
+            thread=thread,
+            user=USER,
+            text=text,
+            sent_at=self._host.clock.now(),
+            user_name="you",
+            complete=True,
+            request=request,
+        )
+
+    async def _list_runs(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del emit
+        limit = int(args.get("limit", 20))
+        found = await self._host.db.read(lambda db: runs.list_runs(db, limit))
+        return {"runs": [_run_line(run) for run in found]}
+
+    async def _show_run(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del emit
+        view = await self._host.runs.view(str(args["run"]))
+        outcome = await self._outcome(view)
+        rounds = [
+            {
+                "round": one.number,
+                "thought": one.thought,
+                "call": one.call,
+                "status": one.status,
+                "observation": one.observation,
+                "tokens": one.tokens,
+                "cost": one.cost,
+                "ms": one.ms,
+            }
+            for one in view.rounds
+        ]
+        return {**outcome, "run": _run_line(view.record), "goal": view.state.goal.text, "rounds": rounds}
+
+    async def _list_skills(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del args, emit
+        registry = self._host.registry
+        return {
+            "skills": [
+                {
+                    "name": skill.name,
+                    "description": skill.description,
+                    "chain": skill.chain is not None,
+                    "parameters": [one.name for one in skill.chain.parameters] if skill.chain else [],
+                }
+                for skill in registry.skills
+            ],
+            "refused": [{"folder": one.folder.name, "reason": one.reason} for one in registry.refused],
+        }
+
+    async def _show_skill(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del emit
+        skill = self._host.registry.find(str(args["name"]))
+        chain = skill.chain
+        return {
+            "name": skill.name,
+            "description": skill.description,
+            "body": skill.guidance,
+            "examples": list(skill.examples),
+            "chain": chain is not None,
+            "parameters": [
+                {"name": one.name, "type": one.type, "required": one.required, "ask": one.ask}
+                for one in (chain.parameters if chain else ())
+            ],
+            "steps": [{"id": step.id, "does": step.verb} for step in (chain.steps if chain else ())],
+        }
+
+    async def _list_threads(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del emit
+        limit = int(args.get("limit", 20))
+        found = await self._host.db.read(lambda db: threads.list_recent(db, "console", limit))
+        return {
+            "threads": [
+                {"thread": one.key.thread, "channel": one.key.channel, "last_at": one.last_at.isoformat()}
+                for one in found
+            ]
+        }
+
+    async def _history(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        """Return a terminal thread's transcript, oldest first, and the question that is open in it."""
+        del emit
+        thread = ThreadKey("console", "local", "terminal", str(args["thread"]))
+        limit = int(args.get("limit", 50))
+        lines = (await self._host.db.read(lambda db: messages.recent(db, thread, HISTORY_CHARS)))[-limit:]
+        asked = await self._host.db.read(lambda db: questions.open_of_thread(db, thread))
+        return {
+            "lines": [
+                {
+                    "author": line.author,
+                    "name": line.name,
+                    "text": line.text,
+                    "at": line.at.isoformat(),
+                    "key": line.key,
+                    "from_bot": line.from_bot,
+                }
+                for line in lines
+            ],
+            "question": {
+                "id": asked[-1].question.id,
+                "text": asked[-1].question.text,
+                "options": list(asked[-1].question.options),
+            }
+            if asked
+            else None,
+        }
+
+    async def _status(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del args, emit
+        host = self._host
+        unfinished = await host.db.read(runs.unfinished)
+        oldest = await host.db.read(outbox.oldest_unsent)
+        return {
+            "pid": os.getpid(),
+            "name": host.config.bot.name,
+            "model": host.config.model.name if host.config.model else "offline",
+            "state_dir": str(host.config.state_dir),
+            "running": sum(run.status in ("queued", "running") for run in unfinished),
+            "waiting": sum(run.status == "waiting" for run in unfinished),
+            "working": host.dispatcher.running,
+            "oldest_unsent": oldest.isoformat() if oldest else None,
+            "adapters": sorted(host.adapters),
+            "skills": len(host.registry.skills),
+        }
+
+    async def _check(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del args, emit
+        return {"problems": await self._host.db.read(care.check)}
+
+    async def _backup(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del emit
+        target = Path(str(args["target"]))
+        await self._host.db.read(lambda db: care.backup(db, target))
+        return {"target": str(target)}
+
+    async def _vacuum(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del args, emit
+        await self._host.db.alone("db.vacuum", care.vacuum)
+        return {}
+
+
+def _plain_answer(text: str) -> Json:
+    """Return the outcome of a command that needed no run."""
+    done: Json = {"run": "", "status": "finished", "reason": "command", "answer": text}
+    return {**done, "rounds": 0, "tokens": 0, "cost": 0.0, "questions": []}
+
+
+def _run_line(run: RunRecord) -> Json:
+    return {
+        "id": run.id,
+        "status": run.status,
+        "reason": run.reason,
+        "text": run.text,
+        "skill": run.skill,
+        "rounds": run.rounds,
+        "tokens": run.tokens,
+        "cost": run.cost,
+        "created_at": run.created_at.isoformat(),
+        "thread": str(run.thread),
+    }

@@ -1,0 +1,160 @@
+"""Knows what a message is: a command, an answer, a press, a task, or not for us. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from hermes_bot.messages import Incoming, Press, Request
+    from hermes_bot.store.questions import QuestionRecord
+
+VERBS = {
+    "help": "what I can do",
+    "skills": "the skills you can run",
+    "run": "run NAME key=value …: run a skill",
+    "runs": "the latest runs of this thread",
+    "why": "why [RUN]: the decisions and evidence of an answer",
+    "questions": "what is waiting for an answer here",
+    "status": "what I am doing right now",
+    "stop": "stop what is running here",
+}
+_STOP_WORDS = frozenset({"stop", "cancel", "never mind", "nevermind"})
+_NOT_ALONE = frozenset({"run", "why"})  # these are verbs with arguments too; the others only stand alone
+# phones write curly quotes and no-break spaces, where a command means the plain ones
+_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
+_SKILL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A verb with its arguments; answered from storage, at once."""
+
+    verb: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownCommand:
+    """Something written as a command that is none; ``nearest`` may be empty."""
+
+    verb: str
+    nearest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to an open question of this thread."""
+
+    question: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Text while a question with fixed options is open that is none of them; the question stays open."""
+
+    question: str
+    say: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A button."""
+
+    press: Press
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work for a run, or something to tell the run at work here."""
+
+    request: Request | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotForUs:
+    """People talk to each other."""
+
+
+Route: TypeAlias = Command | UnknownCommand | Answer | NoAnswer | Pressed | Task | NotForUs
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the router may know of the thread.
+
+    Attributes:
+        question: the question that is open here.
+        participants: who took part in this conversation with the bot.
+    """
+
+    question: QuestionRecord | None = None
+    participants: tuple[str, ...] = ()
+
+
+def route(message: Incoming, view: View) -> Route:
+    """Say what a message is. A command is looked for first, so that no question can swallow it."""
+    if message.press is not None:
+        return Pressed(message.press)
+    if message.request is not None:
+        return Task(message.request)
+    if not message.addressed and message.user not in view.participants:
+        return NotForUs()
+    text = message.text.translate(_QUOTES).strip()
+    if command := _command(text, is_asked=view.question is not None):
+        return command
+    if view.question is not None:
+        return answer_to(view.question, text)
+    return Task() if text else Command("help")
+
+
+def _command(text: str, *, is_asked: bool) -> Command | UnknownCommand | None:
+    if text.lower().rstrip(".!") in _STOP_WORDS:
+        return Command("stop")
+    is_slash = text.startswith("/") and not text.startswith("//")
+    words = _words(text.removeprefix("/hermes ").removeprefix("/"))
+    if not words:
+        return None
+    verb = words[0].lower()
+    if verb in VERBS and (is_slash or _stands_as_command(verb, words, is_asked=is_asked)):
+        return Command(verb, tuple(words[1:]))
+    if is_slash and re.fullmatch(r"[a-z-]+", verb):
+        return UnknownCommand(verb, next(iter(difflib.get_close_matches(verb, VERBS, n=1)), ""))
+    return None
+
+
+def _stands_as_command(verb: str, words: list[str], *, is_asked: bool) -> bool:
+    """Whether plain words are a command: the verb alone, or ``run NAME`` and ``why RUN``."""
+    if len(words) == 1:
+        return verb not in _NOT_ALONE or (verb == "why" and not is_asked)
+    return verb == "run" and bool(_SKILL_NAME.match(words[1])) and all("=" in word for word in words[2:])
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # an open quote
+        return text.split()
+
+
+def answer_to(question: QuestionRecord, text: str) -> Answer | NoAnswer:
+    """Say whether a text answers a question, and with what."""
+    asked = question.question
+    if chosen := chosen_option(asked.options, text):
+        return Answer(asked.id, chosen)
+    if asked.open:
+        return Answer(asked.id, text)
+    choices = ", ".join(f"{number}. {label}" for number, label in enumerate(asked.options, 1))
+    return NoAnswer(asked.id, f"I can take one of these: {choices}. Send its number or its name.")
+
+
+def chosen_option(options: tuple[str, ...], text: str) -> str:
+    """Return the option that a text names by number (from 1) or label; empty where it names none."""
+    word = text.strip().casefold()
+    if word.isascii() and word.isdigit() and 1 <= int(word[:4]) <= len(options):
+        return options[int(word) - 1]
+    return next((option for option in options if option.casefold() == word), "")

@@ -1,0 +1,160 @@
+"""Knows what one commit of a run stores: rows, effect, question, posts and spend, or none of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from hermes_bot.decisions import canonical
+from hermes_bot.errors import RunOver
+from hermes_bot.runs.posts import budget_post, final_post, question_post
+from hermes_bot.state import OVER, Note
+from hermes_bot.store import effects, inbox, journal, messages, outbox, questions, runs, spend
+from hermes_bot.store.columns import channel_of
+from hermes_bot.store.effects import Intent
+from hermes_bot.store.messages import Line
+from hermes_bot.store.runs import Progress
+from hermes_bot.store.spend import Payer, Spent
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime, tzinfo
+
+    from hermes_bot.messages import Incoming, Outgoing
+    from hermes_bot.ports import Clock, Outcome, Prepared, Prior
+    from hermes_bot.state import Row, RunState, Status
+    from hermes_bot.store.database import Database
+
+Added: TypeAlias = "tuple[tuple[int, Incoming], ...]"
+AT_WORK: tuple[Status, ...] = ("queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreDesk:
+    """What storing needs: the store, the time, and the zone in which a day of spending ends."""
+
+    db: Database
+    clock: Clock
+    zone: tzinfo
+
+
+class RunJournal:
+    """One run's record while it is carried; implements ``ports.Journal``.
+
+    Args:
+        added: hands over, once, what people wrote to the run meanwhile, with its inbox rows.
+        show: shows a text in the run's status line.
+    """
+
+    def __init__(self, desk: StoreDesk, *, added: Callable[[], Added], show: Callable[[str], None]) -> None:
+        self._desk = desk
+        self._added = added
+        self._show = show
+        self._taken: list[int] = []
+        self._prefix: tuple[str, str] | None = None
+
+    def added(self) -> tuple[Note, ...]:
+        """Return what people wrote since the last call; its inbox rows join the run with the next commit."""
+        added = self._added()
+        self._taken.extend(number for number, _ in added)
+        return tuple(
+            Note(said.user, said.user_name, said.text, message=said.message_id or said.event_id)
+            for _, said in added
+        )
+
+    def keep_prefix(self, digest: str, text: str) -> None:
+        """Store a prompt's prefix with the next commit."""
+        self._prefix = (digest, text)
+
+    def show(self, text: str) -> None:
+        """Show what the run is doing."""
+        self._show(text)
+
+    async def commit(
+        self,
+        state: RunState,
+        rows: Sequence[Row],
+        *,
+        intent: Prepared | None = None,
+        outcome: Outcome | None = None,
+    ) -> Prior | None:
+        """Store everything that follows from the rows, in one transaction; see ``ports.Journal``."""
+        taken, self._taken = self._taken, []
+        prefix, self._prefix = self._prefix, None
+
+        def store(db: sqlite3.Connection) -> Prior | None:
+            now = self._desk.clock.now()
+            advance(db, state, AT_WORK, now)
+            inbox.take(db, taken, state.run)
+            if prefix:
+                journal.keep_prefix(db, *prefix)
+            journal.append(db, rows)
+            prior = _begin_effect(db, state, intent, now) if intent else None
+            if state.traces and any(row.phase == "judge" for row in rows):
+                runs.calm(db, state.run)
+            if outcome:
+                effects.settle(db, outcome.key, outcome.result, now)
+            _book(db, state, rows, self._desk.zone)
+            follow(db, state, now)
+            return prior
+
+        return await self._desk.db.transact(_name(rows), store)
+
+
+def _name(rows: Sequence[Row]) -> str:
+    phases = {row.phase for row in rows}
+    if "judge" in phases:
+        return "run.settled"
+    return "run.step" if "step" in phases else "run.decided"
+
+
+def advance(db: sqlite3.Connection, state: RunState, expect: Collection[Status], now: datetime) -> None:
+    """Write the run's standing beside its rows.
+
+    Raises:
+        RunOver: it is not in one of the expected statuses any more.
+    """
+    used = state.used
+    progress = Progress(state.status, state.reason, used.rounds, used.tokens, used.cost)
+    if not runs.advance(db, state.run, progress, now, expect):
+        raise RunOver(f"Run {state.run} was ended meanwhile; this step of it was not stored.")
+
+
+def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
+    """Store what follows from a state: the question it waits for, or the post it ends with."""
+    if state.status == "waiting" and state.question is not None:
+        questions.ask(db, state.question, state.run, now)
+        post(db, question_post(state, state.question, _answered_message(db, state.run)), state.run, now)
+    elif state.status in OVER:
+        post(db, final_post(state, _answered_message(db, state.run)), state.run, now)
+        inbox.finish(db, [stored.id for stored in inbox.of_run(db, state.run)])
+
+
+def _answered_message(db: sqlite3.Connection, run: str) -> str:
+    """Return the platform's id of the message that a run answers."""
+    taken = inbox.of_run(db, run)
+    return taken[0].incoming.message_id if taken else ""
+
+
+def post(db: sqlite3.Connection, message: Outgoing, run: str, now: datetime) -> None:
+    """Put a post into the outbox and into our own transcript."""
+    if outbox.put(db, message, now, run):
+        line = Line(message.thread, "bot", "", message.text, now, message.key, from_bot=True, run=run)
+        messages.add(db, line)
+
+
+def _begin_effect(db: sqlite3.Connection, state: RunState, prepared: Prepared, now: datetime) -> Prior | None:
+    action = prepared.action
+    intent = Intent(prepared.key, state.root, state.run, action.name, prepared.risk, canonical(action.args))
+    return effects.begin(db, intent, now)
+
+
+def _book(db: sqlite3.Connection, state: RunState, rows: Sequence[Row], zone: tzinfo) -> None:
+    for row in rows:
+        if row.tokens_in or row.tokens_out:
+            payer = Payer(state.run, state.asker, channel_of(state.thread))
+            day = row.at.astimezone(zone).date()
+            spend.book(db, day, payer, Spent(row.tokens_in, row.tokens_out, row.cost))
+        if row.data.get("told_budget"):
+            post(db, budget_post(state, row.round), state.run, row.at)
