@@ -148,9 +148,10 @@ def _decide(text: str, finish_reason: str, calls: Sequence[NativeCall]) -> Decis
         raise Unreadable("Your output was cut by a content filter. Put it in other words.")
     if calls:
         return _first(_native(text, calls))
-    if without_thoughts(text).lower() in _NOTHING:
+    text = text.strip()
+    if not text.startswith("{") and without_thoughts(text).lower() in _NOTHING:
         raise Unreadable("Your output was empty. Answer with one JSON object that holds an action.")
-    return _first(_candidates(text.strip()))
+    return _first(_candidates(text))
 
 
 def _native(text: str, calls: Sequence[NativeCall]) -> list[Object]:

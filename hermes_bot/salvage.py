@@ -41,6 +41,8 @@ _ALMOST = re.compile(
     r"""|(?P<comma>,(?=\s*[}\]]))|\b(?P<word>True|False|None)\b""",
     re.DOTALL,
 )
+_LEADING = re.compile(rf"^\s*<({_THOUGHT})>.*?(?:</\1>|$)", re.DOTALL | re.IGNORECASE)
+_DANGLING = re.compile(rf"^[^{{<]*</(?:{_THOUGHT})>", re.IGNORECASE)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _TAGS_BEFORE = re.compile(r"(?:<[\w|]+>\s*)+$")
 _CALLED = re.compile(
@@ -142,8 +144,7 @@ def one_object(text: str) -> Object:
 
 def without_thoughts(text: str) -> str:
     """Return the text without its leading thoughts, those whose opening tag stood in the prompt too."""
-    text = re.sub(rf"^\s*<({_THOUGHT})>.*?(?:</\1>|$)", "", text, flags=re.DOTALL | re.IGNORECASE)
-    return re.sub(rf"^[^{{<]*</(?:{_THOUGHT})>", "", text, flags=re.IGNORECASE).strip()
+    return _DANGLING.sub("", _LEADING.sub("", text)).strip() if "<" in text else text.strip()
 
 
 def _unwrapped(text: str) -> str:
@@ -181,10 +182,12 @@ def _end_of_call(text: str, start: int, tag: str) -> int:
 
 def _is_quoted(text: str, start: int) -> bool:
     """Whether what starts here is only quoted: in inline code, quotation marks or a quoted line."""
-    before = _TAGS_BEFORE.sub("", text[max(0, start - 80) : start])
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    is_marked = before.endswith(('"', "'", "`")) and not before.endswith("```")
-    return is_marked or line.lstrip().startswith(">")
+    before = text[max(0, start - 80) : start]
+    if before.rstrip().endswith(">"):
+        before = _TAGS_BEFORE.sub("", before)
+    if before.endswith(('"', "'", "`")) and not before.endswith("```"):
+        return True
+    return text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">")
 
 
 def _written_call(source: str) -> Object:

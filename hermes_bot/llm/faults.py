@@ -83,7 +83,7 @@ def pause(fault: Fault, failures: int, tries: int) -> float | None:
     if failures >= limit:
         return None
     if fault.wait is None:
-        return 2 ** (failures - 1) * random.uniform(1.0, 1.2)  # noqa: S311 - spreads runs, no cryptography
+        return 2.0 ** (failures - 1) * random.uniform(1.0, 1.2)  # noqa: S311 - spreads runs, no cryptography
     return fault.wait if fault.wait <= LONGEST_WAIT else None
 
 
