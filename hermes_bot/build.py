@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
 from hermes_bot.offline import OfflineModel, SkillCard, match_skill
-from hermes_bot.plugins import ADAPTERS, TOOLS, demo_dir, discover, skills_dir
+from hermes_bot.plugins import ADAPTERS, TOOLS, discover, skills_dir
 from hermes_bot.runs.lifecycle import Hands
 from hermes_bot.skills import RUN_SKILL_SCHEMA, RUN_SKILL_SUMMARY, Runner, read_registry
-from hermes_bot.tools.catalog import catalog_of
-from hermes_bot.tools.core import core_tools
 from hermes_bot.tools.declare import Tool
 from hermes_bot.tools.toolbox import CoreToolbox
 
@@ -24,3 +23,100 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Adapter, Clock, Model, ToolContext
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
+
+log = logging.getLogger(__name__)
+
+CHAIN_SECONDS = 600.0
+
+
+def build_registry(config: Config) -> Registry:
+    """Read the bundled skills and those of the configured folders."""
+    registry = read_registry([skills_dir(), *config.skills.folders])
+    for one in registry.refused:
+        log.warning("skill.refused", extra={"folder": one.folder.name, "reason": one.reason})
+    return registry
+
+
+def build_toolbox(config: Config, registry: Registry, extra: Sequence[Tool]) -> CoreToolbox:
+    """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
+    services: tuple[str, ...] = ()
+    runner = Runner(registry, config.zone, {"list_services": lambda: services})
+
+    async def run_skill(args: Mapping[str, Json], context: ToolContext) -> Result | Question:
+        params = cast("Mapping[str, Json]", args.get("params") or {})
+        return await runner.run_skill(str(args["name"]), params, context, toolbox)
+
+    tools = (
+        *extra,
+        Tool(
+            "run_skill",
+            RUN_SKILL_SUMMARY,
+            RUN_SKILL_SCHEMA,
+            run_skill,
+            timeout=CHAIN_SECONDS,
+            max_chars=6_000,
+        ),
+    )
+    toolbox = CoreToolbox(tools)
+    return toolbox
+
+
+def build_hands(
+    config: Config, registry: Registry, toolbox: CoreToolbox, clock: Clock
+) -> tuple[Hands, Callable[[], Awaitable[None]]]:
+    """Return what runs work with, and how it is closed."""
+    cards = [SkillCard(one.name, one.description, one.examples) for one in registry.skills]
+    model, close = _model(config, cards, clock)
+    section = config.model
+    frame = Frame(
+        config.bot.name,
+        section.context_tokens if section else Frame.context_tokens,
+        section.max_output_tokens if section else Frame.output_tokens,
+    )
+    choose = partial(_choose, cards=cards, known=(), threshold=config.skills.threshold)
+    hands = Hands(model, toolbox, frame, config.profiles, choose, config.state_dir / "workspaces")
+    return hands, close
+
+
+def _model(
+    config: Config, cards: Sequence[SkillCard], clock: Clock
+) -> tuple[Model, Callable[[], Awaitable[None]]]:
+    if config.model is None:
+        return OfflineModel(lambda: cards, threshold=config.skills.threshold), _nothing
+    # the client library takes 0.4 s to import, which offline commands need not wait for
+    from hermes_bot.llm import EndpointModel  # noqa: PLC0415
+
+    model = EndpointModel(config.model, config.secrets.model_api_key, config.prices, clock)
+    return model, model.close
+
+
+async def _nothing() -> None:
+    """Close what needs no closing."""
+
+
+def _choose(text: str, *, cards: Sequence[SkillCard], known: Sequence[str], threshold: float) -> str:
+    found = match_skill(text, cards, known=known, threshold=threshold)
+    return found[0] if found else ""
+
+
+def build_adapters() -> dict[str, Adapter]:
+    """Return the installed adapters that need no configuration, by name.
+
+    Raises:
+        ConfigError: the console adapter, which every command needs, is not installed.
+    """
+    found = discover(ADAPTERS)
+    for reason in found.broken:
+        log.error("adapter.broken", extra={"reason": reason})
+    console = next((one for one in found.plugins if one.name == "console"), None)
+    if console is None or not callable(console.value):
+        raise ConfigError("The console adapter is not installed. Install hermes-bot again.")
+    return {"console": cast("Adapter", console.value())}
+
+
+def plugin_tools() -> tuple[Tool, ...]:
+    """Return the tools of installed plug-ins; a broken one costs only itself."""
+    found = discover(TOOLS)
+    for reason in found.broken:
+        log.error("tool.broken", extra={"reason": reason})
+    return tuple(one.value for one in found.plugins if isinstance(one.value, Tool))

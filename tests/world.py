@@ -1,0 +1,175 @@
+"""A platform in memory that the real core talks to: it keeps what people can see, and can be told to misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from clock import FakeClock
+from hermes_bot.app import App, Parts
+from hermes_bot.config import Bot, Config, ModelSection
+from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Request, ThreadKey
+from hermes_bot.ports import Clock
+from hermes_bot.tools.declare import Tool
+
+Accept = Callable[[Incoming], Awaitable[Reply | None]]
+
+
+@dataclass
+class World:
+    """Implements ``ports.Adapter``.
+
+    Attributes:
+        posts: what people can see, in order.
+        faults: raised by the next posts, one each; None lets one pass.
+        loses_receipts: the next so many posts are shown, but their receipt is lost with this error.
+    """
+
+    name: ClassVar[str] = "world"
+    pace_seconds: ClassVar[float] = 0.0
+
+    posts: list[Outgoing] = field(default_factory=list)
+    statuses: list[str] = field(default_factory=list)
+    faults: deque[Exception | None] = field(default_factory=deque)
+    loses_receipts: deque[Exception] = field(default_factory=deque)
+    accept: Accept | None = None
+    _seen: dict[ThreadKey, int] = field(default_factory=dict)
+    _more: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _ready: asyncio.Event = field(default_factory=asyncio.Event)
+    _events: int = 0
+
+    async def run(self, accept: Accept) -> None:
+        self.accept = accept
+        self._ready.set()
+        await asyncio.Event().wait()
+
+    async def post(self, message: Outgoing) -> str:
+        fault = self.faults.popleft() if self.faults else None
+        if fault is not None:
+            raise fault
+        async with self._more:
+            self.posts.append(message)
+            self._more.notify_all()
+        if self.loses_receipts:
+            raise self.loses_receipts.popleft()
+        return f"id-{message.key}"
+
+    async def edit(self, posted: str, message: Outgoing) -> None:
+        raise AssertionError((posted, message))
+
+    async def find(self, message: Outgoing) -> str | None:
+        return next((f"id-{post.key}" for post in self.posts if post.key == message.key), None)
+
+    async def show_status(self, thread: ThreadKey, text: str) -> None:
+        self.statuses.append(text)
+
+    async def send(self, incoming: Incoming) -> Reply | None:
+        await self._ready.wait()
+        assert self.accept is not None
+        return await self.accept(incoming)
+
+    async def next_post(self, thread: ThreadKey) -> Outgoing:
+        """Wait for the thread's next post that was not returned yet."""
+        async with asyncio.timeout(10), self._more:
+            while True:
+                posts = [post for post in self.posts if post.thread == thread]
+                seen = self._seen.get(thread, 0)
+                if len(posts) > seen:
+                    self._seen[thread] = seen + 1
+                    return posts[seen]
+                await self._more.wait()
+
+    async def all_posts(self, count: int) -> list[Outgoing]:
+        """Wait until there are so many posts in all."""
+        async with asyncio.timeout(20), self._more:
+            while len(self.posts) < count:
+                await self._more.wait()
+            return list(self.posts)
+
+    def event_id(self) -> str:
+        self._events += 1
+        return f"e{self._events}"
+
+
+@dataclass
+class Talk:
+    """One thread of the world, as a test speaks in it."""
+
+    world: World
+    clock: Clock
+    thread: ThreadKey
+
+    async def say(self, text: str, user: str = "u1", **fields: Any) -> Reply | None:
+        """Send a message; returns once it is committed."""
+        return await self.world.send(self.message(text, user, **fields))
+
+    async def press(self, question: str, option: int, user: str = "u1") -> Reply | None:
+        """Press a button."""
+        return await self.world.send(self.message("", user, kind="press", press=Press(question, option)))
+
+    async def heard(self) -> Outgoing:
+        """Wait for the next post."""
+        return await self.world.next_post(self.thread)
+
+    def message(self, text: str, user: str = "u1", **fields: Any) -> Incoming:
+        event = fields.pop("event_id", None) or self.world.event_id()
+        sent: datetime = fields.pop("sent_at", None) or self.clock.now()
+        complete = fields.pop("complete", True)
+        return Incoming(
+            event_id=event,
+            thread=self.thread,
+            user=f"world:T1:{user}",
+            text=text,
+            sent_at=sent,
+            message_id=fields.pop("message_id", event),
+            user_name=user,
+            complete=complete,
+            **fields,
+        )
+
+
+@dataclass
+class Running:
+    """A running app in a world."""
+
+    app: App
+    world: World
+    clock: Clock
+
+    def talk(self, thread: str = "1", channel: str = "C1", workspace: str = "T1") -> Talk:
+        return Talk(self.world, self.clock, ThreadKey("world", workspace, channel, thread))
+
+
+@asynccontextmanager
+async def running(
+    folder: Path,
+    *,
+    endpoint: str = "",
+    tools: Sequence[Tool] = (),
+    clock: Clock | None = None,
+    world: World | None = None,
+    **config: Any,
+) -> AsyncIterator[Running]:
+    """Run the real app over a state folder, with a world as its only platform."""
+    clock, world = clock or FakeClock(), world or World()
+    model = ModelSection(base_url=endpoint, name="test-model") if endpoint else None
+    bot = Bot(state_dir=folder, **config.pop("bot", {}))
+    settings = Config(bot=bot, model=config.pop("model", model), **config)
+    parts = Parts(adapters={"world": world}, tools=tools)
+    async with App(settings, clock=clock, parts=parts) as app, asyncio.TaskGroup() as group:
+        task = group.create_task(app.run(recover=True))
+        await app.ready.wait()
+        try:
+            yield Running(app, world, clock)
+        finally:
+            task.cancel()
+
+
+def request(skill: str = "", profile: str = "", **params: str) -> Request:
+    return Request(skill, params, profile)
