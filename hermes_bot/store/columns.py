@@ -36,9 +36,9 @@ def maybe_moment(ms: int | None) -> datetime | None:
 
 def clean(text: str) -> str:
     """Return the text as SQLite can hold it: half a surrogate pair becomes U+FFFD."""
-    if text.isascii():
+    if not _is_torn(text):
         return text
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if _is_torn(text) else text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def to_json(value: Any) -> str:
