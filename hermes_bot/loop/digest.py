@@ -22,6 +22,7 @@ _WIDE = 50  # elements of a list inside an item that are shown
 _COUNTED = 4_000_000  # lines of longer strings are not counted
 _DEPTH = 12
 _TELLING = 5
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=dict).encode
 _LEAST = 40  # characters below which the start of a detail would tell nothing
 _DECISIVE = re.compile(
     r"error|exception|fail|fatal|panic|denied|refused|timed? ?out|exit (?:code|status)|\btotal\b|\bpassed\b",
@@ -66,7 +67,7 @@ def values_of(data: Json, limit: int) -> str:
         case str():
             if is_binary(data):
                 return BINARY.format(len(data))
-            return one_line(" ".join(quiet_lines(clean(data[: limit * 8]))), limit)
+            return one_line(" ".join(quiet_lines(clean(data[: limit * 3]))), limit)
         case Mapping():
             return one_line(" ".join(_assignments(data, limit)), limit)
         case Sequence():
@@ -106,17 +107,23 @@ def _size(value: Json) -> str:
             return ""
 
 
-def _is_short(value: Json, depth: int = 0) -> bool:
+def _is_short(value: Json) -> bool:
     """Tell decision data (scalars, ids, small groups of them) from detail."""
+    return _weight(value, 0) <= _SHORT
+
+
+def _weight(value: Json, depth: int) -> int:
+    """Return about how many characters a value takes; over ``_SHORT`` where its shape is that of detail."""
     match value:
+        case None | bool() | int() | float():
+            return 6
         case str():
-            return len(value) <= _SHORT and "\n" not in value
-        case Mapping() | Sequence():
-            parts = value.values() if isinstance(value, Mapping) else value
-            is_small = len(value) <= _SMALL and depth < _FLAT
-            return is_small and all(_is_short(v, depth + 1) for v in parts) and len(_inline(value)) <= _SHORT
+            return len(value) if "\n" not in value else len(value) + _SHORT
+        case Mapping() | Sequence() if len(value) <= _SMALL and depth < _FLAT:
+            parts = [*value, *value.values()] if isinstance(value, Mapping) else value
+            return sum(_weight(part, depth + 1) + 3 for part in parts)
         case _:
-            return True
+            return _SHORT + 1
 
 
 def _value(value: Json) -> str:
@@ -124,13 +131,13 @@ def _value(value: Json) -> str:
         if is_binary(value):
             return BINARY.format(len(value))
         return clean(value).replace("\n", "\\n").replace("\r", "")
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encode(value)
 
 
 def _inline(value: Json) -> str:
     """Return a short value on one line."""
     if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
-        return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict))
+        return clean(_encode(value))
     return _value(value)
 
 
@@ -179,7 +186,8 @@ def _detail(name: str, value: Json, room: Room, share: int) -> list[str]:
 def _items(items: Sequence[Json], room: Room, share: int, name: str) -> list[str]:
     lines: list[str] = []
     for item in items:
-        line = f"- {_inline(_shortened(item, 0))}"
+        shown = _shortened(item, 0)
+        line = f"- {shown if isinstance(shown, str) else _encode(shown)}".replace("\n", "\\n")
         if len(line) + 1 > share:
             break
         share -= len(line) + 1
@@ -193,6 +201,8 @@ def _items(items: Sequence[Json], room: Room, share: int, name: str) -> list[str
 def _shortened(value: Json, depth: int) -> Json:
     """Return a copy in which no string is long, no list has many elements, nothing is nested deep."""
     match value:
+        case None | bool() | int() | float():
+            return value
         case str():
             if is_binary(value):
                 return BINARY.format(len(value))
@@ -203,10 +213,8 @@ def _shortened(value: Json, depth: int) -> Json:
         case Sequence() if depth < _DEPTH:
             kept: list[Json] = [_shortened(item, depth + 1) for item in value[:_WIDE]]
             return kept if len(value) <= _WIDE else [*kept, f"… ({len(value):,} items)"]
-        case Mapping() | Sequence():
-            return f"({_size(value)})"
         case _:
-            return value
+            return f"({_size(value)})"
 
 
 def _text(text: str, room: Room, share: int, name: str = "") -> str:
