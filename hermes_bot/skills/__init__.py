@@ -6,6 +6,7 @@ The way, one file a step: ``registry`` reads the folders, ``reading`` their chai
 """
 
 from hermes_bot.skills.chain import Chain, Parameter, Step
+from hermes_bot.skills.check import Bed, Trouble, check, scaffold
 from hermes_bot.skills.params import Filled, Words, fill, question_for
 from hermes_bot.skills.registry import Refusal, Registry, Skill, read_registry
 from hermes_bot.skills.runner import RUN_SKILL_SCHEMA, RUN_SKILL_SUMMARY, Runner, Setting, run_chain
@@ -13,6 +14,7 @@ from hermes_bot.skills.runner import RUN_SKILL_SCHEMA, RUN_SKILL_SUMMARY, Runner
 __all__ = [
     "RUN_SKILL_SCHEMA",
     "RUN_SKILL_SUMMARY",
+    "Bed",
     "Chain",
     "Filled",
     "Parameter",
@@ -22,9 +24,12 @@ __all__ = [
     "Setting",
     "Skill",
     "Step",
+    "Trouble",
     "Words",
+    "check",
     "fill",
     "question_for",
     "read_registry",
     "run_chain",
+    "scaffold",
 ]

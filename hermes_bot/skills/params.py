@@ -203,6 +203,7 @@ def _with(
     if problem:
         return replace(
             filled,
+            values={key: one for key, one in filled.values.items() if key != name},
             problems={**filled.problems, name: problem},
             suggestions={**filled.suggestions, name: near} if near else filled.suggestions,
         )

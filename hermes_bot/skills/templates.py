@@ -187,6 +187,20 @@ def names_in(source: str, *, where: str) -> frozenset[str]:
         raise _readable(error, where) from error
 
 
+def parts_in(source: str, *, where: str) -> frozenset[tuple[str, str]]:
+    """Return what a template takes of its names: ``(name, part)`` for each ``name.part``.
+
+    Raises:
+        SkillError: as ``names_in``.
+    """
+    text = source if is_template(source) else "{{ " + source + " }}"
+    try:
+        found = _ENV.parse(text).find_all(nodes.Getattr)
+    except TemplateError as error:
+        raise _readable(error, where) from error
+    return frozenset((one.node.name, one.attr) for one in found if isinstance(one.node, nodes.Name))
+
+
 def _sole_expression(source: str, where: str) -> str | None:
     """Return the inside of ``{{ … }}`` where the whole template is one expression."""
     text = source.strip()

@@ -165,7 +165,7 @@ def skill_in(folder: Path, chain: str, **files: str) -> Skill:
     (home / "SKILL.md").write_text("---\nname: trial\ndescription: A trial.\n---\nBe careful.\n")
     (home / "chain.yaml").write_text(chain)
     for name, text in files.items():
-        (home / name.replace("_", ".", 1).replace("_", ".")).write_text(text)
+        (home / name.replace("_", ".")).write_text(text)
     return read_skill(home)
 
 
@@ -198,10 +198,13 @@ class Stage:
     def state(self) -> RunState:
         return fold(self.journal.rows)
 
+    @property
+    def context(self) -> ToolContext:
+        return ToolContext(self.state, self.journal, self.clock, self.model, Path("unused"))
+
     async def go(self) -> Result | Question:
         """Run the chain from what the journal holds, as a fresh process does."""
-        context = ToolContext(self.state, self.journal, self.clock, self.model, Path("unused"))
-        setting = Setting(context, self.toolbox, BERLIN, self.options)
+        setting = Setting(self.context, self.toolbox, BERLIN, self.options)
         return await run_chain(self.skill, self.params, setting)
 
     async def result(self) -> Result:
