@@ -99,9 +99,7 @@ def vacuum(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def sweep(
-    db: sqlite3.Connection, now: datetime, retention: Mapping[str, timedelta], limit: int = 2_000
-) -> int:
+def sweep(db: sqlite3.Connection, now: datetime, retention: Mapping[str, timedelta], limit: int = 500) -> int:
     """Delete what is older than its table's retention and belongs to nothing that goes on.
 
     Returns:

@@ -163,10 +163,11 @@ class Database:
         self._opened.set_running_or_notify_cancel()
         try:
             self._sqlite = open_file(self.path, self._busy_seconds)
-        except StoreError as error:
+        except BaseException as error:  # noqa: BLE001 - it is raised where ``open`` is awaited
             self._opened.set_exception(error)
             return
-        _ = self._ballast.is_short  # lays it down
+        if self._ballast.is_short:  # asking lays it down
+            log.warning("store.no_room_for_ballast", extra={"path": str(self.path)})
         self._is_open = True
         self._opened.set_result(None)
         is_stopped = False
@@ -215,8 +216,11 @@ class Database:
 
     def _undo(self, db: sqlite3.Connection, jobs: Sequence[_Job], error: Exception) -> None:
         """Take back a whole batch; every work that has no error of its own gets the batch's."""
-        if db.in_transaction:
-            db.execute("ROLLBACK")
+        with contextlib.suppress(
+            sqlite3.Error
+        ):  # if it stays open, the next batch fails and tries this again
+            if db.in_transaction:
+                db.execute("ROLLBACK")
         names = ", ".join(dict.fromkeys(job.name for job in jobs))
         explained = self._explained(names, error)
         for job in jobs:

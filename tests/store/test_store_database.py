@@ -86,6 +86,29 @@ async def test_a_read_sees_all_that_was_asked_for_before_it(database: Database) 
     assert seen.result() == 1
 
 
+async def test_a_reader_in_a_loop_and_fifty_writers_do_not_lock_each_other_out(database: Database) -> None:
+    seen: list[int] = []
+
+    async def write(name: str) -> None:
+        for number in range(4):
+            await database.transact("inbox.store", store(f"{name}.{number}"))
+
+    async def watch() -> None:
+        while not seen or seen[-1] < 200:
+            seen.append(await database.read(count))
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(watch())
+        for number in range(50):
+            group.create_task(write(str(number)))
+    assert seen == sorted(seen)
+
+
+async def test_what_goes_wrong_while_opening_is_raised_and_not_waited_for(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="null byte"):
+        await Database.open(tmp_path / "a\0b" / "hermes.db")
+
+
 async def test_a_read_that_writes_is_refused(database: Database) -> None:
     with pytest.raises(StoreError, match="readonly"):
         await database.read(store("a"))
