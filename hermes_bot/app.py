@@ -23,7 +23,9 @@ from hermes_bot.runs import Runs
 from hermes_bot.runs.journal import StoreDesk
 from hermes_bot.statusline import StatusLines
 from hermes_bot.store.database import Database
+from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
+from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from hermes_bot.tools.declare import Tool
 
 log = logging.getLogger(__name__)
-
-TICK_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,10 @@ class App:
         rooms = Rooms(self.db, self.clock, self.inbox, self.dispatcher, self.runs, self.outbox, self.commands)
         self.reception = Reception(rooms)
         self.reception.on_over = self._tell_followers
+        self._copy = (
+            JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
+        )
+        self.upkeep = Upkeep(self.db, self.clock, self.runs, self.outbox, self.dispatcher, self._copy)
         self.operations = Operations(self)
 
     async def run(self, *, recover: bool) -> None:
@@ -131,7 +135,7 @@ class App:
             group.create_task(self.outbox.run())
             group.create_task(self.status.run())
             group.create_task(self.dispatcher.run())
-            group.create_task(self._tick())
+            group.create_task(self.upkeep.run())
             for adapter in self.adapters.values():
                 group.create_task(adapter.run(self.reception.accept))
             log.info(
@@ -176,6 +180,8 @@ class App:
             show("")
             self.outbox.wake()
             self._tell_followers(lane.thread, run)
+        if self._copy is not None:
+            await self._copy.catch_up()
 
     def _tell_followers(self, thread: ThreadKey, run: str) -> None:
         for followed in self._followers.get(thread, ()):
@@ -189,13 +195,3 @@ class App:
         if job.inbox:
             say = "I am busy elsewhere; this waits its turn."
             await self.reception.notice(thread, f"wait-{job.inbox[0]}", say)
-
-    async def _tick(self) -> None:
-        """See to what is due by time: reminders, expiries, posts of unknown fate."""
-        while True:
-            for thread, run in await self.runs.expire_questions():
-                self.dispatcher.submit(thread, Job(run=run))
-            await self.runs.remind()
-            await self.outbox.ask_unknown()
-            self.outbox.wake()
-            await self.clock.sleep(TICK_SECONDS)

@@ -67,12 +67,8 @@ def build_hands(
     """Return what runs work with, and how it is closed."""
     cards = [SkillCard(one.name, one.description, one.examples) for one in registry.skills]
     model, close = _model(config, cards, clock)
-    section = config.model
-    frame = Frame(
-        config.bot.name,
-        section.context_tokens if section else Frame.context_tokens,
-        section.max_output_tokens if section else Frame.output_tokens,
-    )
+    section, name = config.model, config.bot.name
+    frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
     choose = partial(_choose, cards=cards, known=(), threshold=config.skills.threshold)
     hands = Hands(model, toolbox, frame, config.profiles, choose, config.state_dir / "workspaces")
     return hands, close

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 from collections import deque
@@ -16,6 +15,7 @@ from hermes_bot.state import OVER
 from hermes_bot.store import care, messages, outbox, questions, runs, threads
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Mapping
 
     from hermes_bot.config import Config
@@ -213,7 +213,7 @@ class Operations:
             "examples": list(skill.examples),
             "chain": chain is not None,
             "parameters": [
-                {"name": one.name, "type": one.type, "required": one.required, "ask": one.ask}
+                {"name": one.name, "type": one.type, "required": one.is_required, "ask": one.ask}
                 for one in (chain.parameters if chain else ())
             ],
             "steps": [{"id": step.id, "does": step.verb} for step in (chain.steps if chain else ())],

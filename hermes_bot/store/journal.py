@@ -22,6 +22,8 @@ _OF_RUN = """WITH RECURSIVE line(id, depth) AS (
     SELECT run, round, phase, at, data, action, action_hash, status, tokens_in, tokens_out, cost, latency_ms,
         schema, seq FROM line CROSS JOIN journal ON journal.run = line.id
     ORDER BY line.depth DESC, seq"""
+_SELECT = """SELECT run, round, phase, at, data, action, action_hash, status, tokens_in, tokens_out, cost,
+    latency_ms, schema, seq FROM journal"""
 _SIZE = """SELECT COALESCE(SUM(LENGTH(CAST(data AS BLOB)) + LENGTH(run) + LENGTH(phase) + LENGTH(action)
     + LENGTH(action_hash) + LENGTH(status)), 0) + 30 * COUNT(*) FROM journal WHERE run = ?"""
 
@@ -55,6 +57,12 @@ def _values(row: Row) -> tuple[Any, ...]:
 def of_run(db: sqlite3.Connection, run: str) -> list[Row]:
     """Return a run's rows, oldest first, after those of the runs it continues."""
     return [_row(values) for values in db.execute(_OF_RUN, (run,))]
+
+
+def after(db: sqlite3.Connection, seq: int, limit: int) -> list[Row]:
+    """Return the next rows of all runs behind this ``seq``, oldest first."""
+    found = db.execute(f"{_SELECT} WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit))
+    return [_row(values) for values in found]
 
 
 def _row(values: tuple[Any, ...]) -> Row:

@@ -1,0 +1,66 @@
+"""Knows what has to be done from time to time: due questions, posts of unknown fate, old rows, a copy."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hermes_bot.dispatch import Job
+from hermes_bot.errors import StoreError
+from hermes_bot.store import care
+
+if TYPE_CHECKING:
+    from hermes_bot.dispatch import Dispatcher
+    from hermes_bot.outbox import Outbox
+    from hermes_bot.ports import Clock
+    from hermes_bot.runs import Runs
+    from hermes_bot.store.database import Database
+    from hermes_bot.store.jsonl import JournalCopy
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 15.0
+CARE_SECONDS = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """Does it until cancelled; a store that cannot write now is tried again at the next tick."""
+
+    db: Database
+    clock: Clock
+    runs: Runs
+    outbox: Outbox
+    dispatcher: Dispatcher
+    copy: JournalCopy | None = None
+
+    async def run(self) -> None:
+        """Look at what is due, for ever."""
+        care_at = self.clock.monotonic() + CARE_SECONDS
+        while True:
+            try:
+                await self._due()
+                if self.clock.monotonic() >= care_at:
+                    care_at = self.clock.monotonic() + CARE_SECONDS
+                    await self._care()
+            except StoreError:
+                log.exception("upkeep.failed")
+            await self.clock.sleep(TICK_SECONDS)
+
+    async def _due(self) -> None:
+        for thread, run in await self.runs.expire_questions():
+            self.dispatcher.submit(thread, Job(run=run))
+        await self.runs.remind()
+        await self.outbox.ask_unknown()
+        self.outbox.wake()
+        if self.copy is not None:
+            await self.copy.catch_up()
+
+    async def _care(self) -> None:
+        now = self.clock.now()
+        while await self.db.transact("care.sweep", lambda db: care.sweep(db, now, care.RETENTION)):
+            pass
+        copy = self.db.path.with_name("backup.db")
+        await self.db.read(lambda db: care.backup(db, copy))
+        log.info("care.done", extra={"copy": copy.name})
