@@ -9,6 +9,7 @@ Log text is data on the whole way: it is counted, quoted and shown in code spans
 """
 
 from hermes_bot.diagnosis.advice import advise
+from hermes_bot.diagnosis.demo import DemoService, DemoSystem, load_demo
 from hermes_bot.diagnosis.pipeline import analyse, diagnose, last_deploy, select
 from hermes_bot.diagnosis.report import render_report, report_dict
 from hermes_bot.diagnosis.values import (
@@ -24,6 +25,8 @@ from hermes_bot.diagnosis.values import (
 
 __all__ = [
     "Advice",
+    "DemoService",
+    "DemoSystem",
     "Finding",
     "Findings",
     "LogQuery",
@@ -35,6 +38,7 @@ __all__ = [
     "analyse",
     "diagnose",
     "last_deploy",
+    "load_demo",
     "render_report",
     "report_dict",
     "select",

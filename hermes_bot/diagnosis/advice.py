@@ -29,7 +29,7 @@ def advise(findings: Findings) -> Advice:
     if not findings.incident:
         return Advice(_NOTHING if findings.noise else _QUIET, "None needed.")
     best = findings.candidates[0]
-    sentences = [_what(best), _when(best, findings), _consequences(findings)]
+    sentences = [_what(best), _when(best, findings), _change(findings), _consequences(findings)]
     return Advice(" ".join(s for s in sentences if s), _fix(best))
 
 
@@ -70,6 +70,14 @@ def _when(best: Finding, findings: Findings) -> str:
     if findings.since and best.onset < findings.since:
         text += ", so it began before the window that was asked about"
     return text + "."
+
+
+def _change(findings: Findings) -> str:
+    change = findings.change
+    if change is None or change.at is None:
+        return ""
+    where = f"{change.file}, line {change.line}"
+    return f"A version was deployed or started shortly before, at {minute(change.at)} ({where})."
 
 
 def _consequences(findings: Findings) -> str:

@@ -5,13 +5,17 @@ in Kulldorff's scan statistic (1997).
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _BINS = 120
 _REACH = 2.0
-_RECURRING_SHARE = 0.5
-_RECURRING_LEAST = 3
+_PEER_SHARE = 0.5
+_LEAST = 3
+_SHORT_PAUSES = 20  # pauses under a twentieth of the time say nothing
+_LONGER = 1.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +24,20 @@ class Stretch:
 
     Attributes:
         gain: log-likelihood ratio; what chance gives lies under about 10.
+        recurs: whether such stretches come again and again, so that this one is no change.
     """
 
     start: int
     end: int
     gain: float
+    recurs: bool = False
 
 
 def find_stretch(times: Sequence[float], since: float, until: float) -> Stretch:
     """Find the stretch of sorted times (seconds) that stands out most from the rate in ``[since, until]``."""
     total = len(times)
     length = until - since
-    if total < _RECURRING_LEAST or length <= 0:
+    if total < _LEAST or length <= 0:
         return Stretch(0, total, 0.0)
     firsts, ends = _filled_bins(times, since, length)
     best = Stretch(0, total, 0.0)
@@ -80,17 +86,27 @@ def _widened(stretch: Stretch, times: Sequence[float]) -> Stretch:
 
 
 def _discounted(best: Stretch, times: Sequence[float], since: float, length: float) -> Stretch:
-    """Noise that comes in clumps all day has its peers outside the stretch; then the peak means little."""
-    counts: dict[int, int] = {}
-    for time in (*times[: best.start], *times[best.end :]):
-        place = int((time - since) / length * _BINS)
-        counts[place] = counts.get(place, 0) + 1
-    inside: dict[int, int] = {}
-    for time in times[best.start : best.end]:
-        place = int((time - since) / length * _BINS)
-        inside[place] = inside.get(place, 0) + 1
-    peak = max(inside.values(), default=0)
-    peers = sum(count >= peak * _RECURRING_SHARE for count in counts.values())
-    if peers >= _RECURRING_LEAST and peak > 1:
-        return Stretch(best.start, best.end, best.gain * 0.3)
+    """Noise that comes in clumps all day is no change, though each clump and any few of them stand out."""
+    if _has_peers(best, times, since, length) or _is_no_longer_quiet_around(best, times, since, length):
+        return Stretch(best.start, best.end, best.gain, recurs=True)
     return best
+
+
+def _has_peers(best: Stretch, times: Sequence[float], since: float, length: float) -> bool:
+    """Whether outside the stretch there are several bins about as full as its fullest."""
+
+    def fullness(part: Sequence[float]) -> Counter[int]:
+        return Counter(int((time - since) / length * _BINS) for time in part)
+
+    peak = max(fullness(times[best.start : best.end]).values(), default=0)
+    outside = fullness([*times[: best.start], *times[best.end :]])
+    return peak > 1 and sum(count >= peak * _PEER_SHARE for count in outside.values()) >= _LEAST
+
+
+def _is_no_longer_quiet_around(best: Stretch, times: Sequence[float], since: float, length: float) -> bool:
+    """Whether the pauses inside the stretch are as long as the quiet before and after it."""
+    inside = times[best.start : best.end]
+    pause = max((later - earlier for earlier, later in pairwise(inside)), default=0.0)
+    before = inside[0] - (times[best.start - 1] if best.start else since)
+    after = (times[best.end] if best.end < len(times) else since + length) - inside[-1]
+    return pause > length / _SHORT_PAUSES and max(before, after) < pause * _LONGER

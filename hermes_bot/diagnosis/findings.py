@@ -121,11 +121,13 @@ def _order(place: Place) -> tuple[float, str, int]:
 
 def _is_noise(template: Template, stretch: Stretch, span: Span) -> bool:
     """Steady messages are noise, unless the rule book says that they are hardly ever harmless."""
-    if template.count < _FEW or stretch.gain >= CHANCE:
+    if template.count < _FEW or (stretch.gain >= CHANCE and not stretch.recurs):
         return False
     rule = template.hit.rule if template.hit else None
     if rule is None or rule.kind == "symptom" or template.level < Level.WARNING:
         return True
+    if stretch.recurs:
+        return rule.weight < _STRONG
     is_most = template.count > span.records * _MOST_OF_IT
     return rule.weight < (_STRONG if is_most else _NEVER_HARMLESS)
 

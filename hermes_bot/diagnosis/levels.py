@@ -31,14 +31,79 @@ _LEAST_SEVERE = 7  # of syslog's priorities (RFC 5424, section 6.2.1)
 _HEAD = 120
 _PINO = ((60, Level.CRITICAL), (50, Level.ERROR), (40, Level.WARNING), (30, Level.INFO), (1, Level.DEBUG))
 
-_BAD_WORDS = tuple(
-    "error fail fatal panic exception refus reject denied timeout time-out timedout unable cannot can't kill "
-    "corrupt invalid expired unreachable abort exceed missing reset broken unhealthy backoff back-off evict "
-    "deadlock read-only oom shutdown unavailable lost traceback crash limit denying insufficient overflow "
-    "throttl block conflict mismatch watermark alarm stall segfault".split()
-) + (
-    *("timed out", "time out", "could not", "can not", "no space", "not found", "no such", "too many"),
-    *("too large", "too big", "disk full", "is full", "out of", "shut down", "not enough", "not permitted"),
+_BAD_WORDS = (
+    *(
+        "error",
+        "fail",
+        "fatal",
+        "panic",
+        "exception",
+        "refus",
+        "reject",
+        "denied",
+        "denying",
+        "unable",
+        "cannot",
+    ),
+    *(
+        "can't",
+        "can not",
+        "could not",
+        "timeout",
+        "time-out",
+        "timedout",
+        "timed out",
+        "time out",
+        "unavailable",
+    ),
+    *(
+        "kill",
+        "abort",
+        "crash",
+        "segfault",
+        "traceback",
+        "corrupt",
+        "invalid",
+        "expired",
+        "missing",
+        "not found",
+    ),
+    *(
+        "no such",
+        "lost",
+        "reset",
+        "broken",
+        "unreachable",
+        "unhealthy",
+        "backoff",
+        "back-off",
+        "evict",
+        "stall",
+    ),
+    *(
+        "exceed",
+        "limit",
+        "too many",
+        "too large",
+        "too big",
+        "not enough",
+        "insufficient",
+        "overflow",
+        "throttl",
+    ),
+    *(
+        "no space",
+        "disk full",
+        "is full",
+        "out of",
+        "oom",
+        "watermark",
+        "alarm",
+        "read-only",
+        "block",
+        "deadlock",
+    ),
+    *("conflict", "mismatch", "not permitted", "shutdown", "shut down"),
 )
 
 

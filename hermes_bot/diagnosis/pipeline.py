@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 from zoneinfo import ZoneInfo
@@ -31,6 +31,10 @@ from hermes_bot.diagnosis.values import (
 )
 
 _FIRST_LINES = 20
+_SHIFTED = (
+    "These are example logs; their times are shifted so that the last line is now, quotes keep their own."
+)
+_CHANGE_REACH = timedelta(hours=1)
 _QUOTES_BEST = 3
 _QUOTES_OTHERS = 2
 
@@ -98,7 +102,8 @@ class _Reading:
     @classmethod
     def of(cls, query: LogQuery, now: datetime, spool: Path | None) -> "_Reading":
         source = find_files(query.paths, spool)
-        return cls(query, source.files, now, list(source.notes))
+        notes = [*source.notes, _SHIFTED] if query.shift else [*source.notes]
+        return cls(query, source.files, now, notes)
 
     def records(self) -> Iterator[Record]:
         shaped = [(file, look_at(file)) for file in self.files]
@@ -154,11 +159,14 @@ def _analyse(reading: _Reading) -> Findings:
     window = _Tally(query.since, query.until)
     miner = TemplateMiner(rule_book())
     errors = 0
+    changes: list[Place] = []
     for record in reading.records():
         if _is_after(record, query.until):
             continue
         whole.add(record)
         window.add(record)
+        if is_deploy(record):
+            changes.append(Place(record.file, record.line, record.at))
         if miner.add(record) and not _is_before(record, query.since):
             errors += 1
     span = Span(whole.first_at, whole.last_at, whole.records, query.since, query.until)
@@ -173,9 +181,19 @@ def _analyse(reading: _Reading) -> Findings:
         since=query.since,
         until=query.until,
         noise=noise,
+        change=_change_before(candidates, changes),
         timed=whole.first_at is not None or not whole.records,
         notes=tuple(reading.notes),
     )
+
+
+def _change_before(candidates: Sequence[Finding], changes: Sequence[Place]) -> Place | None:
+    """The last deploy within the hour before the incident: often its reason, never more than a hint."""
+    onset = candidates[0].onset if candidates else None
+    if onset is None:
+        return None
+    near = [place for place in changes if place.at and timedelta(0) <= onset - place.at <= _CHANGE_REACH]
+    return max(near, key=lambda place: place.at or onset, default=None)
 
 
 def _quoted(findings: Findings) -> list[tuple[Place, re.Pattern[str] | None]]:
@@ -185,6 +203,8 @@ def _quoted(findings: Findings) -> list[tuple[Place, re.Pattern[str] | None]]:
         about = rule_book().pattern(finding.hit.rule) if finding.hit else None
         places = _spread(finding) if rank == 0 else finding.evidence[:1]
         chosen += [(place, about) for place in places]
+    if findings.change:
+        chosen.append((findings.change, None))
     return chosen
 
 

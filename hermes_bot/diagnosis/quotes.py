@@ -27,9 +27,16 @@ def cut(text: str, about: re.Pattern[str] | None = None) -> str:
         return ""
     for piece in pieces:
         if about and (found := about.search(piece)):
-            start = 0 if found.end() <= LONGEST else max(0, found.start() - _LEAD)
+            start = 0 if found.end() <= LONGEST else _word_start(piece, found.start())
             return piece[start : start + LONGEST].strip()
     return max(pieces, key=len).strip()[:LONGEST].strip()
+
+
+def _word_start(piece: str, at: int) -> int:
+    """Begin a little before the match, at the start of a word."""
+    lead = max(0, at - _LEAD)
+    gap = piece.find(" ", lead, at)
+    return gap + 1 if gap >= 0 else lead
 
 
 def quote_places(

@@ -29,6 +29,7 @@ MAX_FILES = 2000
 _CHUNK = 256 * 1024
 _SAMPLE = 64 * 1024
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+_MOST_CONTROLS = 20  # a text has fewer control bytes than one in so many
 _WIDE_SHARE = 0.7
 _PACKED = re.compile(r"\.(?:gz|bz2|xz)$")
 _NUMBERED = re.compile(r"[.-](?P<n>\d{1,3})$")
@@ -57,7 +58,9 @@ def find_files(paths: Sequence[Path | str], stdin: Path | None = None) -> Source
     seen: set[Path] = set()
     named: list[tuple[str, Path]] = []
     for path in paths:
-        named += [("-", stdin)] if stdin and str(path) == "-" else _expand(str(path), notes)
+        here = [("-", stdin)] if stdin and str(path) == "-" else _expand(str(path), notes)
+        # Names out of several folders are told apart by the folder.
+        named += [(_with_folder(name, at), at) for name, at in here] if len(paths) > 1 else here
     for name, path in _unique_names(named)[:MAX_FILES]:
         resolved = path.resolve()
         if resolved in seen:
@@ -89,6 +92,11 @@ def _expand(given: str, notes: list[str]) -> list[tuple[str, Path]]:
         return _expand_glob(given, notes)
     notes.append(f"{given}: there is no such file or folder. Check the path.")
     return []
+
+
+def _with_folder(name: str, path: Path) -> str:
+    root = path.as_posix().removesuffix(name).rstrip("/").rsplit("/", 1)[-1]
+    return f"{root}/{name}" if root and name != "-" else name
 
 
 def _is_listed(path: Path, root: Path) -> bool:
@@ -139,10 +147,9 @@ def find_encoding(sample: bytes) -> str | None:
     for mark, codec in ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if sample.startswith(mark):
             return codec
-    if b"\0" in sample:
-        return _wide_encoding(sample)
-    control = sum(byte in _CONTROLS for byte in sample[:4096])
-    if control > max(2, len(sample[:4096]) // 20):
+    if b"\0" in sample and (wide := _wide_encoding(sample)):
+        return wide
+    if sum(byte in _CONTROLS for byte in sample) * _MOST_CONTROLS > len(sample):
         return None
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample, final=False)
@@ -157,8 +164,7 @@ def _wide_encoding(sample: bytes) -> str | None:
     for codec, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if zeros.count(0) / half > _WIDE_SHARE:
             return codec
-    # Single NULs come from sparse or truncated-in-place logs; many mean data.
-    return "utf-8" if sample.count(0) * 50 < len(sample) else None
+    return None
 
 
 def _is_mostly_utf8(sample: bytes) -> bool:

@@ -197,6 +197,7 @@ class Findings:
     Attributes:
         lines: how many lines were read; ``records`` how many messages they made.
         noise: templates that look like errors but keep their usual rate.
+        change: where a deploy or a start of a version shows within the hour before the first bad line.
         notes: sentences about what could not be read.
     """
 
@@ -210,6 +211,7 @@ class Findings:
     until: datetime | None
     noise: int = 0
     timed: bool = True
+    change: Place | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -1,0 +1,63 @@
+"""The rule book: each rule is whole, and common faults are known by their usual words."""
+
+import pytest
+
+from hermes_bot.diagnosis.rules import clean, fill, parse_rules, rule_book
+from hermes_bot.errors import ConfigError
+
+
+def test_every_rule_is_whole_and_has_a_name_of_its_own() -> None:
+    rules = [rule for rule, _ in rule_book().entries]
+    assert len(rules) >= 30
+    assert len({rule.id for rule in rules}) == len(rules)
+    assert all(rule.diagnosis and rule.fix and rule.label and 1 <= rule.weight <= 6 for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("write failed: No space left on device", "disk-full"),
+        ("nf_conntrack: table full, dropping packet", "conntrack"),
+        ("accept4() failed (24: Too many open files)", "too-many-files"),
+        ("dial tcp: lookup db on 192.0.2.1:53: no such host", "dns"),
+        ("x509: certificate is valid for a.example, not b.example", "cert-hostname"),
+        ("x509: certificate has expired or is not yet valid", "cert-expired"),
+        ('FATAL: password authentication failed for user "shop"', "db-auth"),
+        ('ERROR: relation "orders" does not exist', "missing-relation"),
+        ("Deadlock found when trying to get lock", "deadlock"),
+        ("EXT4-fs error (device sda1): reading directory", "disk-io"),
+        ("remounting filesystem read-only", "read-only-fs"),
+        ("OOM command not allowed when used memory > 'maxmemory'.", "redis-maxmemory"),
+        ("Error: Cannot find module 'left-pad'", "module-missing"),
+        ('Failed to pull image "registry.example/shop:2": not found', "image-pull"),
+        ("The node was low on resource: ephemeral-storage.", "evicted"),
+        ("java.lang.OutOfMemoryError: Java heap space", "java-heap"),
+        ("worker 3 (pid 7) died: segfault at 0 ip 0", "segfault"),
+        ("listen tcp :8080: bind: address already in use", "port-in-use"),
+        ("HTTP 429 Too Many Requests", "rate-limited"),
+        ("upstream prematurely closed connection", "upstream-closed"),
+    ],
+)
+def test_a_fault_is_known_by_its_usual_words(text: str, rule: str) -> None:
+    hit = rule_book().match(text)
+    assert hit is not None
+    assert hit.rule.id == rule
+
+
+@pytest.mark.parametrize("text", ["request answered in 20 ms", "user logged in", "0 errors, 0 warnings"])
+def test_harmless_words_fit_no_rule(text: str) -> None:
+    assert rule_book().match(text) is None
+
+
+def test_named_words_go_into_the_sentence_cleaned() -> None:
+    assert fill("ended {victim|a process}", {"victim": clean("`db`\n*x*")}) == "ended db x"
+    assert fill("ended {victim|a process}", {}) == "ended a process"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- {id: a}", "[", "- {id: a, kind: cause, weight: 1, label: b, match: ['('], diagnosis: c, fix: d}"],
+)
+def test_a_malformed_book_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="a rule cannot be read"):
+        parse_rules(text)
