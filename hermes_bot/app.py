@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
-from hermes_bot.build import build_adapters, build_hands, build_registry, build_toolbox
+from hermes_bot.build import build_adapters, build_hands, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
 from hermes_bot.dispatch import Dispatcher, Job, Lane
@@ -93,8 +93,7 @@ class App:
     async def _build(self) -> None:
         config = self.config
         self.registry = build_registry(config)
-        toolbox = build_toolbox(config, self.registry, self._parts.tools)
-        hands, close = build_hands(config, self.registry, toolbox, self.clock)
+        hands, close = build_hands(config, self.registry, self._parts.tools, self.clock)
         self._stack.push_async_callback(close)
         self.adapters = self._parts.adapters if self._parts.adapters is not None else build_adapters()
         self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, cast
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
 from hermes_bot.offline import OfflineModel, SkillCard, match_skill
-from hermes_bot.plugins import ADAPTERS, TOOLS, discover, skills_dir
+from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.runs.lifecycle import Hands
 from hermes_bot.skills import RUN_SKILL_SCHEMA, RUN_SKILL_SUMMARY, Runner, read_registry
+from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
+from hermes_bot.tools.files import file_tools
+from hermes_bot.tools.logtools import log_tools
+from hermes_bot.tools.now import now_tool
+from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Adapter, Clock, Model, ToolContext
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
+    from hermes_bot.tools.catalog import LogCatalog
 
 log = logging.getLogger(__name__)
 
@@ -37,48 +43,51 @@ def build_registry(config: Config) -> Registry:
     return registry
 
 
-def build_toolbox(config: Config, registry: Registry, extra: Sequence[Tool]) -> CoreToolbox:
+def build_toolbox(
+    config: Config, registry: Registry, catalog: LogCatalog, extra: Sequence[Tool]
+) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
-    services: tuple[str, ...] = ()
-    runner = Runner(registry, config.zone, {"list_services": lambda: services})
+    runner = Runner(registry, config.zone, {"list_services": catalog.services})
+    plugged = plugged_tools()
+    for reason in plugged.broken:
+        log.error("tool.broken", extra={"reason": reason})
 
     async def run_skill(args: Mapping[str, Json], context: ToolContext) -> Result | Question:
         params = cast("Mapping[str, Json]", args.get("params") or {})
         return await runner.run_skill(str(args["name"]), params, context, toolbox)
 
-    tools = (
-        *extra,
-        Tool(
-            "run_skill",
-            RUN_SKILL_SUMMARY,
-            RUN_SKILL_SCHEMA,
-            run_skill,
-            timeout=CHAIN_SECONDS,
-            max_chars=6_000,
-        ),
+    skill = Tool(
+        "run_skill", RUN_SKILL_SUMMARY, RUN_SKILL_SCHEMA, run_skill, timeout=CHAIN_SECONDS, max_chars=6_000
     )
-    toolbox = CoreToolbox(tools)
+    core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
+    toolbox = CoreToolbox((skill, *core, *plugged.tools, *extra))
     return toolbox
 
 
 def build_hands(
-    config: Config, registry: Registry, toolbox: CoreToolbox, clock: Clock
+    config: Config, registry: Registry, extra: Sequence[Tool], clock: Clock
 ) -> tuple[Hands, Callable[[], Awaitable[None]]]:
-    """Return what runs work with, and how it is closed."""
+    """Return what runs work with, and how it is closed; ``extra`` are tools beside the core's.
+
+    Raises:
+        ConfigError: something that the configuration names cannot be had.
+    """
+    catalog = catalog_of(config)
+    toolbox = build_toolbox(config, registry, catalog, extra)
     cards = [SkillCard(one.name, one.description, one.examples) for one in registry.skills]
-    model, close = _model(config, cards, clock)
+    model, close = _model(config, cards, catalog, clock)
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
-    choose = partial(_choose, cards=cards, known=(), threshold=config.skills.threshold)
+    choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
     hands = Hands(model, toolbox, frame, config.profiles, choose, config.state_dir / "workspaces")
     return hands, close
 
 
 def _model(
-    config: Config, cards: Sequence[SkillCard], clock: Clock
+    config: Config, cards: Sequence[SkillCard], catalog: LogCatalog, clock: Clock
 ) -> tuple[Model, Callable[[], Awaitable[None]]]:
     if config.model is None:
-        return OfflineModel(lambda: cards, threshold=config.skills.threshold), _nothing
+        return OfflineModel(lambda: cards, catalog.services, config.skills.threshold), _nothing
     # the client library takes 0.4 s to import, which offline commands need not wait for
     from hermes_bot.llm import EndpointModel  # noqa: PLC0415
 
@@ -90,8 +99,10 @@ async def _nothing() -> None:
     """Close what needs no closing."""
 
 
-def _choose(text: str, *, cards: Sequence[SkillCard], known: Sequence[str], threshold: float) -> str:
-    found = match_skill(text, cards, known=known, threshold=threshold)
+def _choose(
+    text: str, *, cards: Sequence[SkillCard], known: Callable[[], Sequence[str]], threshold: float
+) -> str:
+    found = match_skill(text, cards, known=known(), threshold=threshold)
     return found[0] if found else ""
 
 
@@ -108,11 +119,3 @@ def build_adapters() -> dict[str, Adapter]:
     if console is None or not callable(console.value):
         raise ConfigError("The console adapter is not installed. Install hermes-bot again.")
     return {"console": cast("Adapter", console.value())}
-
-
-def plugin_tools() -> tuple[Tool, ...]:
-    """Return the tools of installed plug-ins; a broken one costs only itself."""
-    found = discover(TOOLS)
-    for reason in found.broken:
-        log.error("tool.broken", extra={"reason": reason})
-    return tuple(one.value for one in found.plugins if isinstance(one.value, Tool))
