@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 Options: TypeAlias = "Mapping[str, Callable[[], Sequence[str]]]"
 
 MAX_OPTIONS = 8
-LAST_DEPLOY = (
-    "last_deploy"  # the provider that knows when the last deploy was, as ISO 8601, where there is one
-)
+LAST_DEPLOY = "since the last deploy"  # stays words: only the logs know when that was
 _SHOWN_NAMES = 30
 _SHOWN_CHARS = 60
 _YES = frozenset({"yes", "y", "yes please", "right", "correct", "sure", "ok", "yep", "yeah"})
@@ -319,8 +317,8 @@ def _coerced(
 
 
 def _time(parameters: Sequence[Parameter], parameter: Parameter, text: str, words: Words) -> dict[str, Json]:
-    if mentions_deploy(text):
-        return {parameter.name: _last_deploy(words)}
+    if mentions_deploy(text) and parameter.name not in _ENDS:
+        return {parameter.name: LAST_DEPLOY}
     moment = parse_time(text, words.now, words.zone)
     window = find_window(text, words.now, words.zone)
     if window is not None and (moment is None or parameter.name not in _ENDS):
@@ -330,14 +328,6 @@ def _time(parameters: Sequence[Parameter], parameter: Parameter, text: str, word
     if moment is None:
         raise _NotUnderstoodError(f"{_shown(text)} is no time I can read. {TIME_EXAMPLES}")
     return {parameter.name: _iso(moment)}
-
-
-def _last_deploy(words: Words) -> str:
-    provider = words.options.get(LAST_DEPLOY)
-    known = tuple(provider()) if provider else ()
-    if not known:
-        raise _NotUnderstoodError(f"I do not know when the last deploy was. {TIME_EXAMPLES}")
-    return known[0]
 
 
 def _number(parameter: Parameter, text: str) -> Json:

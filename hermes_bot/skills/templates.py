@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jinja2 import StrictUndefined, TemplateError, Undefined, meta, nodes
@@ -51,6 +52,20 @@ def code(text: Any) -> str:
     return f"{ticks}{pad}{body}{pad}{ticks}"
 
 
+def moment(text: Any) -> str:
+    """Return an ISO 8601 instant as people read it: ``2026-11-03 07:45:00 UTC``; other texts as they are."""
+    try:
+        at = datetime.fromisoformat(str(text))
+    except ValueError:
+        return str(text)
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at.tzinfo else str(text)
+
+
+def thousands(number: Any) -> str:
+    """Return a whole number with commas: ``12,345``."""
+    return f"{int(number):,}"
+
+
 class _Sandbox(ImmutableSandboxedEnvironment):
     """jinja's sandbox, with the ways to make much of little taken out."""
 
@@ -91,7 +106,7 @@ def _environment() -> _Sandbox:
         cache_size=0,
     )
     env.filters = {name: call for name, call in env.filters.items() if name in _FILTERS}
-    env.filters.update(fence=fence, code=code)
+    env.filters.update(fence=fence, code=code, moment=moment, thousands=thousands)
     for name in ("lipsum", "cycler", "joiner"):
         env.globals.pop(name, None)
     return env
