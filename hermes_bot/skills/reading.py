@@ -270,7 +270,10 @@ _KEYS: dict[str, type[_Model]] = {"steps": _Step, "parameters": _Parameter}
 
 def say_invalid(error: ValidationError) -> str:
     """Return the first problem of a YAML file in a sentence: where, what, and the nearest known key."""
-    first = error.errors(include_url=False)[0]
+    found = error.errors(include_url=False)
+    first = next(
+        (one for one in found if one["type"] == "extra_forbidden"), found[0]
+    )  # a typo explains the rest
     place = [str(part) for part in first["loc"]]
     if first["type"] != "extra_forbidden":
         text = first["msg"].removeprefix("Value error, ")

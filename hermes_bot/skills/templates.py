@@ -77,6 +77,11 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             return obj[attribute]
         return super().getattr(obj, attribute)
 
+    def wrap_str_format(self, value: Any) -> Any:
+        """Refuse ``str.format``, which jinja makes safe to reach through but not bounded in width."""
+        if super().wrap_str_format(value) is not None:
+            raise SecurityError("format is not available in templates")
+
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Refuse what pads a text to any width, beside what jinja refuses."""
         return attr not in _PADDING and super().is_safe_attribute(obj, attr, value)
@@ -152,7 +157,7 @@ def value_of(source: str, names: Mapping[str, Any], *, where: str) -> Json:
     expression = _sole_expression(source, where)
     if expression is None:
         return render(source, names, where=where)
-    return evaluate(expression, names, where=where)
+    return _evaluated(expression, names, where)
 
 
 def evaluate(source: str, names: Mapping[str, Any], *, where: str) -> Json:
@@ -164,6 +169,10 @@ def evaluate(source: str, names: Mapping[str, Any], *, where: str) -> Json:
     expression = _sole_expression(source, where) if is_template(source) else source
     if expression is None:
         raise SkillError(f"{where}: {source!r} is no single expression. Write it without text around it.")
+    return _evaluated(expression, names, where)
+
+
+def _evaluated(expression: str, names: Mapping[str, Any], where: str) -> Json:
     try:
         found = _ENV.compile_expression(expression, undefined_to_none=False)(**names)
         return _plain(found, 0)
