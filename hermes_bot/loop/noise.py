@@ -17,6 +17,7 @@ _HIDDEN = re.compile(
 )
 _PLAIN = re.compile(r"[\n\t -~]*\Z")
 _BINARY_SAMPLE = 4_096
+_FEW = 8  # a bell and a backspace make no file
 _BINARY_CHARS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\udc80-\udcff]")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])(?:[A-Za-z0-9+/]{200,}|[A-Za-z0-9_-]{200,})={0,2}")
 _BASE64_LINES = re.compile(r"^(?:[A-Za-z0-9+/]{60,100}\n){3,}[A-Za-z0-9+/]*={0,2}$", re.MULTILINE)
@@ -39,7 +40,8 @@ def is_binary(text: str) -> bool:
         return False
     if "\x1b" in sample:
         sample = _ANSI.sub("", sample)
-    return len(_BINARY_CHARS.findall(sample)) * 10 > len(sample)
+    odd = len(_BINARY_CHARS.findall(sample))
+    return odd > _FEW and odd * 10 > len(sample)
 
 
 def clean(text: str) -> str:

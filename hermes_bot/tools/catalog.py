@@ -1,6 +1,7 @@
 """Knows the services whose logs may be asked for, and what a person's words for a window mean in them."""
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,8 @@ from hermes_bot.diagnosis.demo import DemoSystem, load_demo
 from hermes_bot.errors import ToolError
 from hermes_bot.plugins import demo_dir
 from hermes_bot.timewords import TIME_EXAMPLES, find_window, mentions_deploy, parse_time
+
+_BOTH_ENDS = re.compile(r"(?i)\b(?:between|from|zwischen|von)\b")
 
 
 def _unshifted(_now: datetime) -> timedelta:
@@ -104,9 +107,12 @@ class LogCatalog:
 
     def _words(self, words: str, now: datetime) -> tuple[datetime, datetime | None]:
         """Return the moment that words name, and the end where they name a stretch that is over."""
+        window = find_window(words, now, self.zone)
+        if window and _BOTH_ENDS.search(words):
+            return window.since, window.until
         if at := _instant(words) or parse_time(words, now, self.zone):
             return at, None
-        if window := find_window(words, now, self.zone):
+        if window:
             return window.since, window.until if window.until < now else None
         raise ToolError("bad_time", f"{words[:60]!r} was not understood. {TIME_EXAMPLES}")
 

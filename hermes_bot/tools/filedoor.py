@@ -19,14 +19,12 @@ from hermes_bot.errors import ToolError
 
 MAX_WRITE_BYTES = 1024 * 1024
 MAX_FILE_BYTES = 10 * 1024 * 1024
-MAX_FOLDER_BYTES = 100 * 1024 * 1024
-MAX_FOLDER_FILES = 2_000
 _MAX_NAME_BYTES = 255
 _MAX_PATH_BYTES = 4_095
 
 _OPENAT2 = 437  # the same number on every architecture
 _RESOLVE = 0x02 | 0x04 | 0x08  # NO_MAGICLINKS | NO_SYMLINKS | BENEATH, linux/openat2.h
-_QUIET = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not make anyone wait
+_QUIET = os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not make anyone wait
 _AGAIN = 8  # the kernel says EAGAIN when a rename elsewhere made `..` uncertain
 
 Opener = Callable[[int, str, int], int]
@@ -46,6 +44,14 @@ class Entry:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class FolderLimits:
+    """What a folder may hold before nothing more is written to it."""
+
+    files: int = 2_000
+    bytes: int = 100 * 1024 * 1024
+
+
 class _How(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
@@ -57,7 +63,7 @@ def openat2(folder: int, path: str, flags: int) -> int:
         OSError: with ``ENOSYS`` where the kernel does not know the call, else as ``open``.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    how = _How(flags | _QUIET, 0, _RESOLVE)
+    how = _How(_quiet(flags), 0, _RESOLVE)
     code = errno.EAGAIN
     for _ in range(_AGAIN):
         fd = libc.syscall(_OPENAT2, folder, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
@@ -85,10 +91,15 @@ def walk_open(folder: int, path: str, flags: int) -> int:
         if last == "..":
             _step(way, last)
             last = "."
-        return os.open(last, flags | _QUIET | os.O_NOFOLLOW, dir_fd=way[-1])
+        return os.open(last, _quiet(flags) | os.O_NOFOLLOW, dir_fd=way[-1])
     finally:
         for fd in way:
             os.close(fd)
+
+
+def _quiet(flags: int) -> int:
+    # openat2 refuses flags that mean nothing, and O_PATH opens nothing that could make anyone wait.
+    return flags | os.O_CLOEXEC | (0 if flags & os.O_PATH else _QUIET)
 
 
 def _components(path: str) -> list[str]:
@@ -98,7 +109,7 @@ def _components(path: str) -> list[str]:
 
 def _step(way: list[int], name: str) -> None:
     if name != "..":
-        way.append(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | _QUIET, dir_fd=way[-1]))
+        way.append(os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=way[-1]))
     elif len(way) > 1:
         os.close(way.pop())
     else:
@@ -122,8 +133,11 @@ class FileDoor:
     ``is_folder``, ``too_large``, ``quota``, ``unreadable``.
     """
 
-    def __init__(self, folder: Path, *, opener: Opener = _open_anyhow) -> None:
+    def __init__(
+        self, folder: Path, *, opener: Opener = _open_anyhow, limits: FolderLimits | None = None
+    ) -> None:
         self.folder = folder
+        self._limits = limits or FolderLimits()
         self._open_in = opener
 
     def read(self, path: str) -> bytes:
@@ -185,10 +199,11 @@ class FileDoor:
 
     def _check_room(self, more: int) -> None:
         sizes = [entry.size for entry in self.walk()]
-        if len(sizes) >= MAX_FOLDER_FILES:
-            raise ToolError("quota", f"This workspace holds {MAX_FOLDER_FILES:,} files already, its limit.")
-        if sum(sizes) + more > MAX_FOLDER_BYTES:
-            raise ToolError("quota", "This workspace would grow over 100 MiB, its limit.")
+        limits = self._limits
+        if len(sizes) >= limits.files:
+            raise ToolError("quota", f"This workspace holds {limits.files:,} files already, its limit.")
+        if sum(sizes) + more > limits.bytes:
+            raise ToolError("quota", f"This workspace would grow over {limits.bytes:,} bytes, its limit.")
 
     def _make_folders(self, parent: str) -> None:
         made = "."

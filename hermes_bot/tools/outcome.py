@@ -91,8 +91,8 @@ class _Budget:
         self._cut: list[str] = []
 
     def words(self) -> str:
-        """Say what was left out: the innermost cut first."""
-        return "; ".join(self._cut[:3])
+        """Say what was left out: the outermost cut first."""
+        return "; ".join(reversed(self._cut[-2:]))
 
     def keep(self, value: Any, depth: int) -> Json:
         self._left -= 4
@@ -135,7 +135,8 @@ class _Budget:
                 break
             if not isinstance(name, str | int):
                 raise TypeError(f"a field is named by a {type(name).__name__}")
-            kept[self._keep_text(str(name))] = self.keep(value, depth + 1)
+            key = self._keep_text(str(name))
+            kept[key] = self.keep(value, depth + 1)
         return kept
 
 

@@ -28,7 +28,7 @@ Text = tuple[str, str]
 """A file's path and its text."""
 
 
-def search_tool(roots: Sequence[Path]) -> Tool:
+def search_tool(roots: Sequence[Path], *, pattern_seconds: float = PATTERN_SECONDS) -> Tool:
     """Return the tool ``search_files``; ``roots`` are folders it may read beside the workspace."""
 
     @tool(
@@ -45,7 +45,7 @@ def search_tool(roots: Sequence[Path]) -> Tool:
         """Search text files below a folder, line by line (first 100 lines that fit, first 20 MiB)."""
         reading = _Reading(Places(ctx.workspace, roots))
         texts = reading.texts(path)
-        hits = _by_pattern(text, list(texts)) if regex else _by_text(text, texts)
+        hits = _by_pattern(text, list(texts), pattern_seconds) if regex else _by_text(text, texts)
         cut = f"first {MAX_HITS} lines that fit" if len(hits) >= MAX_HITS else ""
         if reading.is_cut:
             cut = "; ".join(filter(None, [cut, "only the first 20 MiB of files were searched"]))
@@ -112,7 +112,7 @@ def _by_text(wanted: str, texts: Iterator[Text]) -> list[Json]:
     return hits
 
 
-def _by_pattern(pattern: str, texts: Sequence[Text]) -> list[Json]:
+def _by_pattern(pattern: str, texts: Sequence[Text], seconds: float) -> list[Json]:
     """Search in a process of its own: a pattern that never ends cannot be stopped in this one.
 
     Raises:
@@ -125,12 +125,12 @@ def _by_pattern(pattern: str, texts: Sequence[Text]) -> list[Json]:
             command,
             input=json.dumps(asked).encode(),
             capture_output=True,
-            timeout=PATTERN_SECONDS,
+            timeout=seconds,
             env={},
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        said = f"The pattern took over {PATTERN_SECONDS:g} s. Use a simpler one, or regex=false."
+        said = f"The pattern took over {seconds:g} s. Use a simpler one, or regex=false."
         raise ToolError("slow_pattern", said) from error
     return _answer(done)
 
