@@ -1,0 +1,216 @@
+"""Runs the real product so that it dies at a named point. A command that ``driver`` starts and feeds.
+
+It imports everything once; each line on its standard input is a ``boot``: a copy of the process runs the
+product until it is killed, and how it ended is written as a line. The points are wired in from here: a store
+that dies at a named transaction, an adapter and tools that die around what they do. The product knows none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import hermes_bot.llm  # noqa: F401 - imported before the copies are made: it takes longest
+from hermes_bot.app import App, Parts
+from hermes_bot.config import Bot, Config, ModelSection, Skills
+from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
+from hermes_bot.ports import ToolContext
+from hermes_bot.store.database import Database
+from hermes_bot.tools.declare import Tool, tool
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+
+@dataclass
+class Points:
+    """The places where this process may die; it does so at one of them, at its n-th passing."""
+
+    name: str
+    nth: int
+    passed: Counter[str] = field(default_factory=Counter)
+
+    def at(self, name: str) -> None:
+        """Pass a point."""
+        self.passed[name] += 1
+        if name == self.name and self.passed[name] == self.nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class MortalDatabase(Database):
+    """The store, which dies before or after the commit of a named work."""
+
+    points: Points
+
+    async def transact(self, name: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        def mortal(db: sqlite3.Connection) -> T:
+            value = work(db)
+            self.points.at(f"{name}:before")
+            return value
+
+        value = await super().transact(name, mortal)
+        self.points.at(f"{name}:after")
+        return value
+
+
+class Wire:
+    """Asks the world outside."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        """Make one request."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            writer.write(json.dumps({"op": op, **fields}).encode() + b"\n")
+            answered: dict[str, Any] = json.loads(await reader.readline())
+            return answered
+        finally:
+            writer.close()
+
+    async def listen(self, take: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
+        """Hand over each delivery, one after the other; end when the world is gone."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 20)
+        writer.write(b'{"op": "listen"}\n')
+        while line := await reader.readline():
+            await take(json.loads(line))
+
+
+class OutsideAdapter:
+    """Implements ``ports.Adapter`` for the world outside."""
+
+    name: ClassVar[str] = "outside"
+    pace_seconds: ClassVar[float] = 0.0
+
+    def __init__(self, wire: Wire, points: Points) -> None:
+        self._wire = wire
+        self._points = points
+
+    async def run(self, accept: Callable[[Incoming], Awaitable[Reply | None]]) -> None:
+        async def take(line: dict[str, Any]) -> None:
+            await accept(_incoming(line))
+            self._points.at("ack:before")
+            await self._wire.ask("ack", event_id=line["event_id"])
+
+        await self._wire.listen(take)
+        os._exit(4)  # the test that started this is gone
+
+    async def post(self, message: Outgoing) -> str:
+        self._points.at("post:before")
+        buttons = [(one.press.question, one.press.option, one.label) for one in message.buttons]
+        posted = await self._wire.ask(
+            "post",
+            key=message.key,
+            thread=str(message.thread),
+            text=message.text,
+            kind=message.kind,
+            reply_to=message.reply_to,
+            buttons=buttons,
+        )
+        self._points.at("post:after")
+        return str(posted["id"])
+
+    async def edit(self, posted: str, message: Outgoing) -> None:
+        raise AssertionError((posted, message))
+
+    async def find(self, message: Outgoing) -> str | None:
+        found: str | None = (await self._wire.ask("find", key=message.key))["id"]
+        return found
+
+    async def show_status(self, thread: ThreadKey, text: str) -> None:
+        pass
+
+
+def _incoming(line: dict[str, Any]) -> Incoming:
+    press = Press(*line.pop("press")) if "press" in line else None
+    moment = datetime.fromisoformat(line.pop("sent_at"))
+    thread = ThreadKey.parse(line.pop("thread"))
+    return Incoming(
+        **line,
+        thread=thread,
+        sent_at=moment,
+        press=press,
+        kind="press" if press else "message",
+        complete=True,
+    )
+
+
+def tools_of(wire: Wire, points: Points) -> Sequence[Tool]:
+    """Return a tool that reads, and two that change the world; of ``put`` the world can be asked."""
+
+    async def do(name: str, word: str, ctx: ToolContext) -> str:
+        points.at("tool:before")
+        done = await wire.ask("ran", tool=name, word=word, key=ctx.key)
+        points.at("tool:after")
+        return f"{word} {name} number {done['count']}"
+
+    async def did(args: Any, ctx: ToolContext) -> Result:
+        if (await wire.ask("did", key=ctx.key))["did"]:
+            return Result("ok", f"{args['word']} put")
+        return failed("not_done", "It did not happen.")
+
+    @tool(risk="read", example={"word": "a"})
+    async def peek(word: str, ctx: ToolContext) -> str:
+        """Look at one word."""
+        return await do("peek", word, ctx)
+
+    @tool(risk="write", example={"word": "a"})
+    async def push(word: str, ctx: ToolContext) -> str:
+        """Push one word; nobody can tell afterwards whether it was pushed."""
+        return await do("push", word, ctx)
+
+    @tool(risk="write", example={"word": "a"}, reconcile=did)
+    async def put(word: str, ctx: ToolContext) -> str:
+        """Put one word where it can be looked up."""
+        return await do("put", word, ctx)
+
+    return (peek, push, put)
+
+
+async def boot(spec: dict[str, Any]) -> None:
+    """Run the product until it is killed."""
+    points, wire = Points(spec["point"], spec["nth"]), Wire(spec["port"])
+
+    async def open_store(path: Path) -> MortalDatabase:
+        database = await MortalDatabase.open(path)
+        database.points = points
+        return database
+
+    config = Config(
+        bot=Bot(state_dir=Path(spec["folder"]), busy="queue"),
+        model=ModelSection(base_url=spec["endpoint"], name="test-model"),
+        skills=Skills(folders=(Path(__file__).parent / "skills",), threshold=1_000.0),
+    )
+    parts = Parts({"outside": OutsideAdapter(wire, points)}, tools_of(wire, points), open_store)
+    async with App(config, parts=parts) as app:
+        await app.run(recover=True)
+
+
+def main() -> None:
+    """Start a copy for each line, and say how it ended."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            asyncio.run(boot(json.loads(line)))
+            os._exit(3)
+        print(child, flush=True)  # noqa: T201 - the driver reads it
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201 - as above
+
+
+if __name__ == "__main__":
+    main()
