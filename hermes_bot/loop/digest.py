@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from hermes_bot.loop.noise import BINARY, clean, is_binary, one_line, quiet_lines
@@ -83,7 +84,7 @@ def _assignments(data: Mapping[str, Json], limit: int) -> list[str]:
 
 
 def _head(data: Mapping[str, Json], limit: int) -> list[tuple[str, Json]]:
-    return [pair for pair, _ in zip(data.items(), range(limit), strict=False)]
+    return list(islice(data.items(), limit))
 
 
 def _first_items(data: Sequence[Json], limit: int) -> list[str]:

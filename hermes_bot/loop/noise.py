@@ -30,7 +30,6 @@ _AMOUNT = re.compile(r"\d\s?%|\d\s?/\s?\d|\d\s?[kKMG]?i?B/s")
 _FRAME = re.compile(r'\s*(?:at\s+\S.*[():\d]|File ".*", line \d+.*|#\d+\s+\S.*|\.\.\. \d+ more.*)\s*\Z')
 _BLOB_LINE = 60  # encoders wrap at 64 or 76 characters, or not at all
 _TIMES = "\N{MULTIPLICATION SIGN}"
-_SPACE = re.compile(r"\s+")
 
 
 def is_binary(text: str) -> bool:
@@ -59,7 +58,7 @@ def one_line(text: str, limit: int) -> str:
     """Return the text on one line of at most ``limit`` characters, without hidden signs and label marks."""
     # The start is taken first: the rest would be cut anyway.
     text = clean(text[: limit * 4])
-    text = _SPACE.sub(" ", text).strip().replace(" | ", " / ")
+    text = " ".join(text.split()).replace(" | ", " / ")
     return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
 
 
@@ -100,6 +99,8 @@ def _without_bars(lines: list[str]) -> tuple[list[str], int]:
 
 def _without_repeats(lines: list[str]) -> list[str]:
     """Fold lines, and blocks of up to four lines, that say again what stands just before them."""
+    if len(set(lines)) == len(lines):
+        return lines
     kept: list[str] = []
     at = 0
     while at < len(lines):

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from hermes_bot.errors import ToolError
@@ -56,13 +57,18 @@ class _How(ctypes.Structure):
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def openat2(folder: int, path: str, flags: int) -> int:
     """Open ``path`` beneath the open directory ``folder``, following no link.
 
     Raises:
         OSError: with ``ENOSYS`` where the kernel does not know the call, else as ``open``.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = _libc()
     how = _How(_quiet(flags), 0, _RESOLVE)
     code = errno.EAGAIN
     for _ in range(_AGAIN):
