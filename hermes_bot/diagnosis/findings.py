@@ -17,6 +17,8 @@ CHANCE = 10.0
 """The gain below which a change of rate is taken for chance."""
 
 _FEW = 5
+_SEVERAL = 3
+_ENDING = 20
 _STRONG = 4
 _NEVER_HARMLESS = 6
 _MOST_OF_IT = 0.25
@@ -53,10 +55,10 @@ def find(templates: Sequence[Template], span: Span) -> tuple[tuple[Finding, ...]
     found = [_finding(group, span) for group in _grouped(templates)]
     changed = [f for f in found if f is not None and _in_window(f, span)]
     solid = [f for f in changed if f.solid]
-    if not any(_opens(f) for f in solid):
+    if not any(_opens(f, span) for f in solid):
         return (), len(found)
     anchor = _anchor(solid)
-    related = [f for f in changed if _weight(f) >= _STRONG or _is_related(f, anchor)]
+    related = [f for f in changed if (f.solid and _opens(f, span)) or _is_related(f, anchor)]
     scored = [replace(f, score=_score(f, anchor, related)) for f in related]
     ranked = sorted(scored, key=lambda f: (-f.score, f.onset is None, f.onset or anchor.onset))
     return tuple(ranked[:_MOST_CANDIDATES]), len(found) - len(changed)
@@ -133,19 +135,41 @@ def _is_noise(template: Template, stretch: Stretch, span: Span) -> bool:
 
 
 def _is_solid(finding: Finding, span: Span) -> bool:
-    rule = finding.hit.rule if finding.hit else None
-    if rule and rule.kind == "cause" and rule.weight >= _STRONG:
+    """Whether a finding is more than a passing trifle."""
+    if _weight(finding) >= _STRONG:
         return True
     if finding.gain >= CHANCE:
-        return rule is not None or finding.level >= Level.ERROR or finding.gain >= 2.5 * CHANCE
-    return finding.level >= Level.CRITICAL or (finding.level >= Level.ERROR and span.records < _SHORT_LOG)
+        return finding.gain >= _clear_gain(finding, span)
+    return finding.hit is None and (
+        finding.level >= Level.CRITICAL or (finding.level >= Level.ERROR and span.records < _SHORT_LOG)
+    )
 
 
-def _opens(finding: Finding) -> bool:
+def _clear_gain(finding: Finding, span: Span) -> float:
+    """A handful of errors that soon ended was a blip, unless they are hardly ever harmless."""
+    if _weight(finding) >= _NEVER_HARMLESS:
+        return CHANCE
+    if finding.level < Level.ERROR and finding.hit is None:
+        return 4 * CHANCE
+    return CHANCE if _goes_on(finding, span) else 2.5 * CHANCE
+
+
+def _goes_on(finding: Finding, span: Span) -> bool:
+    """Whether something new was still happening when the log ends."""
+    if finding.outside or finding.last is None or span.last is None or span.first is None:
+        return False
+    return span.last - finding.last <= (span.last - span.first) / _ENDING
+
+
+def _opens(finding: Finding, span: Span) -> bool:
     """Whether a finding may be the reason to speak of an incident at all."""
-    rule = finding.hit.rule if finding.hit else None
-    weak_symptom = rule is not None and rule.kind == "symptom" and rule.weight <= 1
-    return not weak_symptom or finding.gain >= CHANCE
+    if span.records < _SHORT_LOG or finding.hit is None:
+        return True
+    if finding.gain >= CHANCE:
+        return finding.gain >= _clear_gain(finding, span)
+    weight = _weight(finding)
+    several = finding.level >= Level.ERROR and finding.count >= _SEVERAL
+    return weight >= _NEVER_HARMLESS or (weight == _NEVER_HARMLESS - 1 and several)
 
 
 def _in_window(finding: Finding, span: Span) -> bool:
