@@ -68,7 +68,7 @@ class OfflineModel:
 
     def _decide(self, state: RunState) -> dict[str, Any]:
         cards = self._cards()
-        if state.recent:
+        if any(one.call.startswith(RUN_SKILL) for one in state.recent):
             return _after_skill(state)
         if state.goal.skill:
             return _run(state.goal.skill, dict(state.goal.params))
@@ -95,7 +95,7 @@ def _after_skill(state: RunState) -> dict[str, Any]:
     if state.reports:
         number, report = state.reports[-1]
         return _finish(report, [f"round {number}"])
-    last = next((one for one in reversed(state.recent) if one.call.startswith(RUN_SKILL)), state.recent[-1])
+    last = next(one for one in reversed(state.recent) if one.call.startswith(RUN_SKILL))
     if last.status in ("ok", "partial"):
         raise ModelError(
             "offline", "That skill is guidance for a model, and no model is set ([model]).", retryable=False
@@ -167,6 +167,7 @@ where which while who will with would yesterday you your since run hermes hey hi
 _STOP = frozenset(_SAYS_NOTHING.split())
 _WORD = re.compile(r"[^\W\d_]+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ures", "ure", "ies", "ed", "es", "s", "y")
+_READ_CHARS = 1_000  # a text says at its begin what it wants; the rest of a long one is pasted
 _STEM = 6
 _MIN_STEM = 3
 _NAME_WEIGHT, _EXAMPLE_WEIGHT = 3, 2
@@ -184,7 +185,7 @@ def match_skill(
     so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own.
     """
     names = {stem for name in known for stem in _stems(name)}
-    words = list(dict.fromkeys(_stems(text)))
+    words = list(dict.fromkeys(_stems(text[:_READ_CHARS])))
     documents = {card.name: _document(card) for card in cards}
     scores = {name: _score(words, names, name, documents) for name in documents}
     best = max(scores, key=lambda name: scores[name], default="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,11 @@ if TYPE_CHECKING:
 NEAR = 0.75
 NEAR_SPLIT = 0.9
 MIN_NEAR = 3
+MAX_WORDS = 80
+READ_CHARS = 3_000
+READ_TAIL = 1_000
 _QUOTES = str.maketrans(
     {**dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"), "\u00a0": " "}
-)
-_PAIR = re.compile(
-    r"""(?<![\w-])([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?)(?=\s+[A-Za-z_][\w-]*\s*=|\Z))""",
-    re.DOTALL,
 )
 _TOKEN = re.compile(r"[\w][\w.-]*[\w]|\w")
 _CUE = re.compile(
@@ -46,16 +46,46 @@ def tidy(text: str) -> str:
     return text.translate(_QUOTES)
 
 
-def pairs(text: str) -> tuple[list[tuple[str, str, bool]], str]:
-    """Return the ``name=value`` pairs of a text, and the text without them.
+def ends(text: str) -> str:
+    """Return the begin and the end of a text; what is between them in a long one is pasted, not said."""
+    if len(text) <= READ_CHARS + READ_TAIL:
+        return text
+    return f"{text[:READ_CHARS]} {text[-READ_TAIL:]}"
 
-    Each pair is name, value, and whether the value stood in quotes; an unquoted value runs to the next pair.
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One ``name=value`` of a text.
+
+    Attributes:
+        value: what stood in quotes, or the first word.
+        run: without quotes, all up to the next such name: a time may have several words.
     """
-    found = [
-        (one[1], next((part for part in one.groups()[1:] if part is not None), "").strip(), one[4] is None)
-        for one in _PAIR.finditer(text)
-    ]
-    return found, _PAIR.sub(" ", text)
+
+    name: str
+    value: str
+    run: str
+
+
+def stated(text: str, names: Sequence[str]) -> tuple[tuple[Stated, ...], str]:
+    """Return the ``name=value`` pairs of these names, and the text without them."""
+    if not names:
+        return (), text
+    spelled = "|".join(re.escape(name).replace("_", "[_-]") for name in names)
+    pair = re.compile(
+        rf"""(?<![\w-])({spelled})[^\S\n]*=[^\S\n]*(?:"([^"]*)"|'([^']*)'|(\S*))""", re.IGNORECASE
+    )
+    found = list(pair.finditer(text))
+    ends_at = [one.start() for one in found[1:]] + [len(text)]
+    pairs = tuple(
+        Stated(
+            one[1].lower().replace("-", "_"),
+            next((part for part in one.groups()[1:] if part is not None), "").strip(),
+            "" if one[4] is None else text[one.start(4) : end].strip(),
+        )
+        for one, end in zip(found, ends_at, strict=False)  # none found: one end
+    )
+    return pairs, pair.sub(" ", text)
 
 
 def holds(text: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -74,13 +104,17 @@ def near(text: str, names: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
     A typo counts, a word split in two, and a part of a name.
     """
-    words = _TOKEN.findall(text.lower())
+    words = _TOKEN.findall(text.lower())[:MAX_WORDS]
     tries = [(word, word) for word in words if len(word) >= MIN_NEAR and word not in _ORDINARY]
     tries += [(one + two, f"{one} {two}") for one, two in pairwise(words)]
     scores: dict[str, tuple[float, str]] = {}
     for name in names:
-        likely = [(_likeness(tried, name.lower()), said) for tried, said in tries]
-        best = max((one for one in likely if one[0] >= _bar(one[1])), default=None)
+        matcher = difflib.SequenceMatcher(None, "", name.lower(), autojunk=False)
+        likely = [
+            (1.0 if _is_part(tried, name.lower()) else _likeness(tried, matcher, _bar(said)), said)
+            for tried, said in tries
+        ]
+        best = max((one for one in likely if one[0]), default=None)
         if best is not None:
             scores[name] = best
     ranked = sorted(scores, key=lambda name: -scores[name][0])
@@ -92,8 +126,13 @@ def _bar(said: str) -> float:
     return NEAR_SPLIT if " " in said else NEAR
 
 
-def _likeness(word: str, name: str) -> float:
-    return 1.0 if _is_part(word, name) else difflib.SequenceMatcher(None, word, name).ratio()
+def _likeness(word: str, matcher: difflib.SequenceMatcher[str], bar: float) -> float:
+    """Return how alike a word and the matcher's name are, 0 under the bar; the cheap bounds come first."""
+    matcher.set_seq1(word)
+    if matcher.real_quick_ratio() < bar or matcher.quick_ratio() < bar:
+        return 0.0
+    ratio = matcher.ratio()
+    return ratio if ratio >= bar else 0.0
 
 
 def _is_part(word: str, name: str) -> bool:

@@ -81,10 +81,12 @@ def fill(parameters: Sequence[Parameter], text: str, words: Words) -> Filled:
 
     Names are taken as whole words only; a near match is offered, not taken. ``name=value`` always wins.
     """
-    given, rest = naming.pairs(naming.tidy(text))
-    known = {one.name for one in parameters}
-    stated = {name.lower().replace("-", "_"): value for name, value, _ in given}
-    filled = take(parameters, {name: value for name, value in stated.items() if name in known}, words)
+    given, rest = naming.stated(naming.tidy(naming.ends(text)), [one.name for one in parameters])
+    times = {one.name for one in parameters if one.type == "time"}
+    values: dict[str, Json] = {
+        one.name: one.run if one.name in times and one.run else one.value.rstrip(",;") for one in given
+    }
+    filled = take(parameters, values, words)
     open_ones = [
         one for one in parameters if one.name not in filled.values and one.name not in filled.problems
     ]
@@ -99,10 +101,11 @@ def take(parameters: Sequence[Parameter], given: Mapping[str, Json], words: Word
     """Return what named values say, each coerced to its parameter's type; unknown names are left out."""
     filled = Filled()
     for parameter in parameters:
-        if parameter.name not in given or given[parameter.name] is None:
+        raw = given.get(parameter.name)
+        if raw is None or (isinstance(raw, str) and not raw.strip()):
             continue
         try:
-            values = _coerced(parameters, parameter, given[parameter.name], words)
+            values = _coerced(parameters, parameter, raw, words)
         except _NotUnderstoodError as error:
             filled = _with(filled, parameter, None, str(error), error.suggestions)
         else:
@@ -136,7 +139,7 @@ def answer(parameters: Sequence[Parameter], filled: Filled, text: str, words: Wo
     asked = next((one for one in parameters if one.name == name), None)
     if asked is None:
         return _several(parameters, filled, said, words)
-    stated, _ = naming.pairs(said)
+    stated, _ = naming.stated(naming.ends(said), [one.name for one in parameters])
     if not stated:
         picked = _picked(asked, said, labels, filled.suggestions.get(name, ()))
         if picked is not None:
@@ -238,7 +241,7 @@ def _picked(parameter: Parameter, said: str, labels: Sequence[str], near: Sequen
 
 def _several(parameters: Sequence[Parameter], filled: Filled, said: str, words: Words) -> Filled:
     wanted = [one for one in parameters if one.name in filled.missing or one.name not in filled.values]
-    stated, _ = naming.pairs(said)
+    stated, _ = naming.stated(naming.ends(said), [one.name for one in parameters])
     found = fill(parameters if stated else wanted, said, words)
     if not found.values and not found.problems and filled.missing:
         first = next(one for one in parameters if one.name == filled.missing[0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jinja2 import StrictUndefined, TemplateError, Undefined, meta, nodes
@@ -21,10 +22,14 @@ from hermes_bot.errors import SkillError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jinja2 import Template
+    from jinja2.environment import TemplateExpression
+
     from hermes_bot.messages import Json
 
 MAX_CHARS = 200_000
 _DEPTH = 40
+_KEPT = 256  # compiled templates; text of skills only, so there are not many
 _FILTER_NAMES = """
 abs capitalize count d default dictsort first float groupby int items join last length list lower
 map max min reject rejectattr replace reverse round select selectattr sort string sum title tojson
@@ -138,7 +143,7 @@ def render(source: str, names: Mapping[str, Any], *, where: str) -> str:
     """
     try:
         pieces, size = [], 0
-        for piece in _ENV.from_string(source).generate(dict(names)):
+        for piece in _template(source).generate(dict(names)):
             pieces.append(piece)
             size += len(piece)
             if size > MAX_CHARS:
@@ -174,8 +179,7 @@ def evaluate(source: str, names: Mapping[str, Any], *, where: str) -> Json:
 
 def _evaluated(expression: str, names: Mapping[str, Any], where: str) -> Json:
     try:
-        found = _ENV.compile_expression(expression, undefined_to_none=False)(**names)
-        return _plain(found, 0)
+        return _plain(_expression(expression)(**names), 0)
     except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
         raise _readable(error, where) from error
 
@@ -231,14 +235,31 @@ def _sole_expression(source: str, where: str) -> str | None:
     if not (text.startswith("{{") and text.endswith("}}")):
         return None
     try:
-        body = _ENV.parse(text).body
+        return _inside(text)
     except TemplateError as error:
         raise _readable(error, where) from error
-    match body:
+
+
+@lru_cache(maxsize=_KEPT)
+def _inside(text: str) -> str | None:
+    match _ENV.parse(text).body:
         case [nodes.Output(nodes=[only])] if not isinstance(only, nodes.TemplateData):
             return text[2:-2].removeprefix("-").removesuffix("-").strip()
         case _:
             return None
+
+
+# A ``for_each`` fills the same few templates for every item, and compiling one costs a hundred fills.
+
+
+@lru_cache(maxsize=_KEPT)
+def _template(source: str) -> Template:
+    return _ENV.from_string(source)
+
+
+@lru_cache(maxsize=_KEPT)
+def _expression(source: str) -> TemplateExpression:
+    return _ENV.compile_expression(source, undefined_to_none=False)
 
 
 def _plain(value: Any, depth: int) -> Json:

@@ -174,6 +174,16 @@ def test_typographic_quotes_are_quotes() -> None:
     assert filled.values["since"] == "2026-11-03T07:15:00Z"
 
 
+def test_a_pair_that_is_no_parameter_is_left_in_its_sentence() -> None:
+    filled = said("why does checkout answer with status=500 since 9?")
+    assert (filled.values["service"], filled.values["since"]) == ("checkout", "2026-11-03T08:00:00Z")
+
+
+def test_a_pair_takes_no_more_of_the_sentence_than_its_value() -> None:
+    filled = said("run log-diagnosis service=checkout, last 2 hours")
+    assert (filled.values["service"], filled.values["since"]) == ("checkout", "2026-11-03T06:15:00Z")
+
+
 def test_an_explicit_value_wins_over_the_words_around_it() -> None:
     filled = said("why is checkout slow? service=auth since=last 2 hours")
     assert (filled.values["service"], filled.values["since"]) == ("auth", "2026-11-03T06:15:00Z")
@@ -275,3 +285,29 @@ async def test_a_named_parameter_that_is_wrong_is_asked_for(tmp_path: Path) -> N
     run.params = {"service": "billing", "since": "last hour", "region": "eu"}
     question = await run.question()
     assert (question.text, question.options) == ("I know no service “billing”. Which service?", SERVICES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a=" + " " * 200_000,
+        "x" * 200_000,
+        "since " * 40_000,
+        "checkut " * 25_000,
+        "a=b " * 50_000,
+        '="' * 100_000,
+    ],
+)
+def test_a_huge_text_is_read_at_its_ends(text: str) -> None:
+    many = tuple(f"service-{number}" for number in range(300))
+    words = Words(NOW, BERLIN, {"list_services": lambda: (*SERVICES, *many)})
+    assert "service" not in fill(LOGS, text, words).values
+    filled = fill(LOGS, f"diagnose auth. {text} last hour", words)
+    assert filled.values["service"] == "auth"
+    answer(LOGS, fill(LOGS, "go", words), text, words)
+
+
+async def test_empty_values_are_no_values(tmp_path: Path) -> None:
+    run = stage(tmp_path, "diagnose checkout in eu, last hour")
+    run.params = {"service": "", "since": None, "region": " "}
+    assert report_of(await run.result()) == "checkout 2026-11-03T07:15:00Z eu"
