@@ -19,7 +19,8 @@ can be appended to ``endpoint.script`` while it serves. ``endpoint.requests`` ho
 Answers are made by ``act`` and ``finish`` (decisions), ``say`` (text, or an object as JSON), ``calls``
 (native tool calls), ``stream`` and ``sse`` (server-sent events), ``refuse`` (one parameter is not supported),
 ``fail`` (a status with headers and body), ``raw`` (any bytes with status 200), ``endless`` (never stops
-sending) and ``drop`` (the connection is closed); ``held`` makes one wait for an ``asyncio.Event``.
+sending), ``hang`` (stops sending) and ``drop`` (closes the connection); ``held`` makes one wait for an
+``asyncio.Event``.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Answer:
         until: the answer starts when this is set.
         closes: the connection is cut after the pieces, before the body is whole.
         repeats: the last piece is sent again for as long as the client listens.
+        hangs: after the pieces nothing more comes, and the connection stays open.
     """
 
     pieces: Sequence[bytes] = (b"",)
@@ -54,6 +56,7 @@ class Answer:
     until: asyncio.Event | None = None
     closes: bool = False
     repeats: bool = False
+    hangs: bool = False
 
 
 Scripted: TypeAlias = "Answer | Callable[[dict[str, Any]], Answer]"
@@ -163,6 +166,11 @@ def drop(answer: Answer | None = None) -> Answer:
     return Answer((), 0, closes=True) if answer is None else replace(answer, closes=True)
 
 
+def hang(answer: Answer | None = None) -> Answer:
+    """Say nothing for ever: from the start, or after what there is of an answer."""
+    return Answer((), 0, hangs=True) if answer is None else replace(answer, hangs=True)
+
+
 def held(answer: Answer, until: asyncio.Event) -> Answer:
     """Let an answer wait for an event."""
     return replace(answer, until=until)
@@ -203,7 +211,7 @@ class Endpoint:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._answer)
-        self._runner = web.AppRunner(app, shutdown_timeout=0, access_log=None)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.01, access_log=None)  # 0 would mean for ever
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self._origin = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
@@ -251,7 +259,7 @@ def in_thread(endpoint: Endpoint) -> Iterator[Endpoint]:
 
 
 async def _send(request: web.Request, answer: Answer) -> web.StreamResponse:
-    if not answer.closes and not answer.repeats and len(answer.pieces) == 1:
+    if len(answer.pieces) == 1 and not (answer.closes or answer.repeats or answer.hangs):
         return web.Response(body=answer.pieces[0], status=answer.status, headers=answer.headers)
     response = web.StreamResponse(status=answer.status or 200, headers=answer.headers)
     with contextlib.suppress(ConnectionError):  # the client may hang up at any time
@@ -262,6 +270,8 @@ async def _send(request: web.Request, answer: Answer) -> web.StreamResponse:
         while answer.repeats:
             await response.write(answer.pieces[-1])
             await asyncio.sleep(0)
+        if answer.hangs:
+            await asyncio.Event().wait()
         if answer.closes and request.transport is not None:
             request.transport.close()
     return response

@@ -50,10 +50,13 @@ class Fault(Exception):  # noqa: N818 - names what is caught: one failed try
     Attributes:
         text: what happened, to go behind the endpoint's address; without key, without the endpoint's page.
         wait: seconds the endpoint asked for; None where it did not.
-        words: names of parameters that the refusal is about, most likely first.
+        words: names of parameters that a refusal of the form is about, most likely first; None where it is no
+            refusal of the form.
     """
 
-    def __init__(self, code: Code, text: str, wait: float | None = None, words: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, code: Code, text: str, wait: float | None = None, words: tuple[str, ...] | None = None
+    ) -> None:
         super().__init__(text)
         self.code: Code = code
         self.text = text
@@ -96,9 +99,8 @@ def from_status(status: int, headers: Mapping[str, str], body: Any, now: datetim
     code = _code(status, {str(fields.get("code")), str(fields.get("type"))}, message.lower())
     text = f"it answers {status}" + (f": {message}" if message else "")
     wait = _retry_after(headers, now) if code in ("rate_limited", "unavailable") else None
-    return Fault(
-        code, text, wait, _words(str(fields.get("param") or ""), message) if code == "refused" else ()
-    )
+    is_form = code == "refused" and status in (400, 422, 501)
+    return Fault(code, text, wait, _words(str(fields.get("param") or ""), message) if is_form else None)
 
 
 def _code(status: int, names: set[str], message: str) -> Code:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+import aiohttp
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAioHttpClient, Omit
 
@@ -47,7 +48,9 @@ class _Endpoint:
     tails: dict[request.Form, bytes] = field(default_factory=dict)
 
     def learn(self, form: request.Form, asked: request.Output, fault: Fault) -> bool:
-        """Weaken the form after a refusal; return whether another try makes sense."""
+        """Weaken the form where it was refused; return whether another try makes sense."""
+        if fault.words is None:
+            return False
         if self.form != form:  # another call has learnt meanwhile
             return True
         weaker = form.without(fault.words, asked)
@@ -70,7 +73,7 @@ class EndpointModel:
         self, section: ModelSection, api_key: SecretStr | None, prices: Mapping[str, Price], clock: Clock
     ) -> None:
         self._section = section
-        self._key = api_key.get_secret_value() if api_key else ""
+        self._key = _key(api_key)
         self._headers: dict[str, str | Omit] = {
             "Accept-Encoding": "identity",
             "OpenAI-Organization": Omit(),  # these two the client would take from the environment
@@ -130,7 +133,7 @@ class EndpointModel:
             try:
                 reply = await self._ask(endpoint, form, prompt)
             except Fault as fault:
-                if fault.code == "refused" and endpoint.learn(form, asked, fault):
+                if endpoint.learn(form, asked, fault):
                     continue
                 failures += 1
                 wait = pause(fault, failures, tries)
@@ -165,7 +168,7 @@ class EndpointModel:
             raise from_status(error.status, {}, error.body, self._clock.now()) from error
         except APIConnectionError as error:
             raise Fault("unavailable", f"it cannot be reached ({_cause(error)})") from error
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, aiohttp.ClientError) as error:
             raise Fault("unavailable", f"its answer broke off ({_cause(error)})") from error
 
     def _priced(self, reply: Reply, prompt: Prompt, endpoint: _Endpoint, seconds: float) -> Completion:
@@ -247,15 +250,31 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def _where(base_url: str) -> str:
-    """Return the address as it may be shown: without a password in it.
+    """Return the address as it may be shown.
 
     Raises:
-        ConfigError: it is no http address.
+        ConfigError: it is no http address, or holds a password.
     """
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError(f"[model] base_url: {base_url!r} is no address, such as http://127.0.0.1:8000/v1.")
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    if "@" in parts.netloc:
+        raise ConfigError(
+            f"[model] base_url for {parts.hostname} holds a password. Put the key into HERMES_MODEL_API_KEY."
+        )
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _key(api_key: SecretStr | None) -> str:
+    """Return the key as a header can carry it; one read from a file often ends with a newline.
+
+    Raises:
+        ConfigError: no header can carry it.
+    """
+    key = api_key.get_secret_value().strip() if api_key else ""
+    if not key.isascii() or not key.isprintable():
+        raise ConfigError("HERMES_MODEL_API_KEY holds characters that no key has. Copy it again.")
+    return key
 
 
 def _cause(error: Exception) -> str:
