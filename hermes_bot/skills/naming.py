@@ -27,6 +27,7 @@ _CUE = re.compile(
     r"for|of|in|on|with|from|to)\s+(?:(?:the|our|my|a|an)\s+)?(?:service\s+)?([\w][\w.-]*[\w]|\w)",
     re.IGNORECASE,
 )
+_CUE_AFTER = re.compile(r"([\w][\w.-]*[\w])\s+service\b", re.IGNORECASE)
 # Ordinary words that stand where a name could, and are none.
 _ORDINARY_WORDS = """
 a all an and any are again bad been broken but check day days debug diagnose diagnosis did do does
@@ -143,7 +144,7 @@ def _is_part(word: str, name: str) -> bool:
 
 def unknown(text: str) -> str:
     """Return the word that stands where a name belongs and is no ordinary word, empty where none does."""
-    for found in _CUE.finditer(text):
+    for found in (*_CUE.finditer(text), *_CUE_AFTER.finditer(text)):
         word = found[1]
         if word.lower() not in _ORDINARY and not word[0].isdigit():
             return word

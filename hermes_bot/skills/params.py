@@ -243,6 +243,9 @@ def _several(parameters: Sequence[Parameter], filled: Filled, said: str, words: 
     wanted = [one for one in parameters if one.name in filled.missing or one.name not in filled.values]
     stated, _ = naming.stated(naming.ends(said), [one.name for one in parameters])
     found = fill(parameters if stated else wanted, said, words)
+    if said.lower().startswith(("yes", "right", "correct", "sure")):
+        near = {name: names[0] for name, names in filled.suggestions.items() if len(names) == 1}
+        found = merge(parameters, take(parameters, near, words), found)
     if not found.values and not found.problems and filled.missing:
         first = next(one for one in parameters if one.name == filled.missing[0])
         found = _with(found, first, None, f"I could not find an answer in {_shown(said)}.")

@@ -86,12 +86,25 @@ def test_a_near_name_is_offered_and_not_taken() -> None:
     assert text == "I know no service “chekout”. Did you mean checkout?"
     assert (options[0], field) == ("checkout", "service")
     assert said("diagnose chekout last hour", "yes").values["service"] == "checkout"
+    assert said("diagnose chekout", "Yes, since 9").missing == ()
 
 
 def test_an_unknown_name_is_said_and_the_known_ones_are_offered() -> None:
     text, options, field = asked(said("diagnose billing last hour"))
     assert text == "I know no service “billing”. Which service?"
     assert (options, field) == (SERVICES, "service")
+
+
+@pytest.mark.parametrize("text", ["why is billing slow", "look at the billing service", "errors in billing?"])
+def test_a_word_where_a_name_belongs_is_taken_for_one(text: str) -> None:
+    assert said(text).problems == {"service": "I know no service “billing”."}
+
+
+@pytest.mark.parametrize(
+    "text", ["diagnose the logs", "is everything ok?", "why is it so slow", "errors today?"]
+)
+def test_ordinary_words_are_no_names(text: str) -> None:
+    assert said(text).problems == {}
 
 
 def test_two_names_are_not_chosen_between() -> None:
