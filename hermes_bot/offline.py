@@ -100,7 +100,8 @@ def _after_skill(state: RunState) -> dict[str, Any]:
         raise ModelError(
             "offline", "That skill is guidance for a model, and no model is set ([model]).", retryable=False
         )
-    raise ModelError("offline", last.summary or f"The skill ended with {last.status}.", retryable=False)
+    said = re.sub(r"^[a-z_]+: ", "", last.summary)  # the fault's code is for programs
+    raise ModelError("offline", said or f"The skill ended with {last.status}.", retryable=False)
 
 
 # --- what is answered at once -----------------------------------------------------------------------

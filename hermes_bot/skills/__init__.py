@@ -9,7 +9,14 @@ from hermes_bot.skills.chain import Chain, Parameter, Step
 from hermes_bot.skills.check import Bed, Trouble, check, scaffold
 from hermes_bot.skills.params import Filled, Words, fill, question_for
 from hermes_bot.skills.registry import Refusal, Registry, Skill, read_registry
-from hermes_bot.skills.runner import RUN_SKILL_SCHEMA, RUN_SKILL_SUMMARY, Runner, Setting, run_chain
+from hermes_bot.skills.runner import (
+    RUN_SKILL_SCHEMA,
+    RUN_SKILL_SUMMARY,
+    Runner,
+    Setting,
+    run_chain,
+    run_skill_summary,
+)
 
 __all__ = [
     "RUN_SKILL_SCHEMA",
@@ -31,5 +38,6 @@ __all__ = [
     "question_for",
     "read_registry",
     "run_chain",
+    "run_skill_summary",
     "scaffold",
 ]

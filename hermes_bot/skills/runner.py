@@ -35,6 +35,7 @@ RUN_SKILL_SUMMARY = (
     "Run a skill: a fixed sequence of tools that ends in a report. It asks people for what is missing. Give "
     "the parameters you know from what people wrote, in their words; leave out what you do not know."
 )
+_SUMMARY_LINE = 160
 RUN_SKILL_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "params": {"type": "object"}},
@@ -43,6 +44,19 @@ RUN_SKILL_SCHEMA: dict[str, Any] = {
 }
 _SHOWN_CHARS = 4_000
 PARAMS = "params"  # the reserved step that holds what was understood of the parameters
+
+
+def run_skill_summary(registry: Registry) -> str:
+    """Return what a model is told of ``run_skill``: what it does, and the skills with their parameters."""
+    lines = [_told(skill) for skill in registry.skills]
+    return " ".join([RUN_SKILL_SUMMARY, f"Skills: {'; '.join(lines)}."]) if lines else RUN_SKILL_SUMMARY
+
+
+def _told(skill: Skill) -> str:
+    names = ", ".join(one.name for one in skill.chain.parameters) if skill.chain else ""
+    about = skill.description.rstrip(".")
+    short = about if len(about) <= _SUMMARY_LINE else f"{about[:_SUMMARY_LINE].rsplit(' ', 1)[0]} …"
+    return f"{skill.name} (params: {names or 'none'}): {short}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class FakeJournal:
         return prior
 
     def keep_prefix(self, digest: str, text: str) -> None:
-        raise NotImplementedError
+        del digest, text
 
     def show(self, text: str) -> None:
         self.shown.append(text)

@@ -375,3 +375,38 @@ async def test_a_parameter_the_chain_has_not_is_refused_before_any_step(tmp_path
     assert result.error is not None
     assert (result.error.code, "'servce'" in result.error.message) == ("invalid_args", True)
     assert not stage.toolbox.calls
+
+
+MIXED = """
+steps:
+  - {id: read, tool: look}
+  - {id: each, tool: post, for_each: "{{ read.data }}", args: {to: "{{ item }}"}, on_error: continue}
+  - {id: last, tool: note, args: {said: "{{ each.count }}"}}
+  - {id: end, say: "{{ each.count }} posted"}
+"""
+
+
+@pytest.mark.parametrize("commit", range(1, 10))
+async def test_wherever_it_is_killed_no_effect_happens_twice_and_every_one_is_accounted_for(
+    tmp_path: Path, commit: int
+) -> None:
+    posted: list[object] = []
+
+    def post(args: Mapping[str, Json]) -> Result:
+        posted.append(args["to"])
+        return ok("posted")
+
+    tools = FakeToolbox(look=lambda _: ok(["x", "y", "z"]), post=post, note=lambda _: ok(1))
+    tools.risks |= {"post": "write", "note": "write"}
+    stage = Stage(skill_in(tmp_path, MIXED), tools)
+
+    await stage.killed_at(commit)
+    result = await stage.result()
+
+    assert posted == ["x", "y", "z"]
+    assert tools.calls["note"] == 1
+    settled = {(step, item): status for step, item, status in stage.journal.steps if status != "intent"}
+    assert set(settled) == {("read", 0), ("each", 0), ("each", 1), ("each", 2), ("last", 0)}
+    unknown = [place for place, status in settled.items() if status == "unknown"]
+    assert len(unknown) == (commit in (3, 5, 7, 9))  # killed between a tool's end and its stored outcome
+    assert result.status == ("unknown" if commit == 9 else "ok")
