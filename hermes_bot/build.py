@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
-from hermes_bot.offline import OfflineModel, SkillCard, match_skill
+from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.runs.lifecycle import Hands
-from hermes_bot.skills import RUN_SKILL_SCHEMA, RUN_SKILL_SUMMARY, Runner, read_registry
+from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
 from hermes_bot.tools.files import file_tools
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.messages import Json, Result
+    from hermes_bot.offline import SkillCard
     from hermes_bot.ports import Adapter, Clock, Model, ToolContext
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
@@ -57,7 +58,12 @@ def build_toolbox(
         return await runner.run_skill(str(args["name"]), params, context, toolbox)
 
     skill = Tool(
-        "run_skill", RUN_SKILL_SUMMARY, RUN_SKILL_SCHEMA, run_skill, timeout=CHAIN_SECONDS, max_chars=6_000
+        "run_skill",
+        run_skill_summary(registry),
+        RUN_SKILL_SCHEMA,
+        run_skill,
+        timeout=CHAIN_SECONDS,
+        max_chars=6_000,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
     toolbox = CoreToolbox((skill, *core, *plugged.tools, *extra))
@@ -74,7 +80,7 @@ def build_hands(
     """
     catalog = catalog_of(config)
     toolbox = build_toolbox(config, registry, catalog, extra)
-    cards = [SkillCard(one.name, one.description, one.examples) for one in registry.skills]
+    cards = registry.cards()
     model, close = _model(config, cards, catalog, clock)
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
