@@ -239,11 +239,14 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for chunk in self._stream:
-            size += len(chunk)
-            if size > MOST_BYTES:
-                raise Fault("garbage", f"its answer is longer than {MOST_BYTES // 1024:,} KiB")
-            yield chunk
+        try:
+            async for chunk in self._stream:
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise Fault("garbage", f"its answer is longer than {MOST_BYTES // 1024:,} KiB")
+                yield chunk
+        finally:  # an error's body is read inside the client, which does not close it when that fails
+            await self.aclose()
 
     async def aclose(self) -> None:
         await self._stream.aclose()
