@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Clock
     from hermes_bot.runs import Runs
     from hermes_bot.store.database import Database
+    from hermes_bot.store.inbox import Stored
 
 EXPIRED = "That question was already answered or has expired. Nothing was changed."
 LATE = (
@@ -101,7 +102,7 @@ class Reception:
         for stored in await self._rooms.inbox.pending():
             said = stored.incoming
             if self._rooms.clock.now() - said.sent_at <= STALE_AFTER:
-                await self._again(stored.id, said)
+                await self._again(stored)
                 continue
             await self._rooms.inbox.finish(stored.id)
             if said.thread not in told:
@@ -117,9 +118,11 @@ class Reception:
         await self._rooms.db.transact("notice", store)
         self._rooms.outbox.wake()
 
-    async def _again(self, number: int, said: Incoming) -> None:
+    async def _again(self, stored: Stored) -> None:
+        number, said = stored.id, stored.incoming
         asked = await self._rooms.db.read(lambda db: questions.open_of_thread(db, said.thread))
-        reply = await self._handle(Accepted(number, said, asked[-1] if asked else None, (said.user,)))
+        known = [one for one in asked if one.created_at <= stored.at]  # a later one it cannot be an answer to
+        reply = await self._handle(Accepted(number, said, known[-1] if known else None, (said.user,)))
         if reply is not None:  # whoever asked is gone meanwhile, so it is posted
             await self.notice(said.thread, f"reply-{number}", reply.text)
 
@@ -134,12 +137,12 @@ class Reception:
             case Answer(question, text) if await self.answer(question, text, said, accepted.id):
                 return None
             case routed:
-                reply = await self._reply(routed, said)
+                reply = await self._reply(routed, accepted)
                 await self._rooms.inbox.finish(accepted.id)
                 return reply
 
-    async def _reply(self, routed: Route, said: Incoming) -> Reply | None:
-        commands = self._rooms.commands
+    async def _reply(self, routed: Route, accepted: Accepted) -> Reply | None:
+        commands, said = self._rooms.commands, accepted.incoming
         match routed:
             case Command("stop"):
                 text = await self._stop(said)
@@ -152,7 +155,7 @@ class Reception:
             case Answer():
                 text = EXPIRED
             case Pressed(press):
-                text = await self._pressed(press, said)
+                text = await self._pressed(press, accepted)
             case _:
                 text = ""
         return Reply(text) if text else None
@@ -170,7 +173,8 @@ class Reception:
         self._submit(accepted.id, replace(accepted.incoming, request=request, complete=True))
         return None
 
-    async def _pressed(self, press: Press, said: Incoming) -> str:
+    async def _pressed(self, press: Press, accepted: Accepted) -> str:
+        said = accepted.incoming
         if press.question.startswith(CONTINUE_PREFIX):
             run = press.question.removeprefix(CONTINUE_PREFIX)
             going = await self.continue_run(run, said.user)
@@ -180,7 +184,7 @@ class Reception:
             return EXPIRED
         if not 0 <= press.option < len(asked.question.options):
             return EXPIRED
-        is_taken = await self.answer(press.question, asked.question.options[press.option], said)
+        is_taken = await self.answer(press.question, asked.question.options[press.option], said, accepted.id)
         return "" if is_taken else EXPIRED
 
     async def _stop(self, said: Incoming) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from crash.outside import Ledger, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _CLAIM = re.compile(r"^\* (\w+) (\S+) (\w+)$", re.MULTILINE)
 _GAVE_UP = "I could not finish this"

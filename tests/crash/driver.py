@@ -7,14 +7,17 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crash.mind import Seen, mind
 from crash.outside import Outside
 from endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
 
 ROOT = Path(__file__).parent.parent.parent
 _PATHS = (ROOT, ROOT / "adapters", ROOT / "tests")

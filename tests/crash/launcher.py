@@ -14,7 +14,6 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -24,12 +23,14 @@ import hermes_bot.llm  # noqa: F401 - imported before the copies are made: it ta
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Bot, Config, ModelSection, Skills
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
-from hermes_bot.ports import ToolContext
 from hermes_bot.store.database import Database
 from hermes_bot.tools.declare import Tool, tool
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from hermes_bot.ports import ToolContext
 
 T = TypeVar("T")
 

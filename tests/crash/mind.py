@@ -7,11 +7,13 @@ answer claims, for each call, the status that the prompt showed; ``checker`` hol
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from endpoint import Answer, act, finish, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _GOAL = re.compile(r"^\[goal\][^\n]*\nerrand (\w+) (\S+)", re.MULTILINE)
 _ROUND = re.compile(r"^\[round (\d+)\]$", re.MULTILINE)

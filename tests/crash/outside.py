@@ -12,10 +12,12 @@ import contextlib
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Line = dict[str, Any]
 
@@ -52,12 +54,17 @@ class Outside:
 
     Args:
         seed: decides which messages the platform delivers twice, and how people answer.
+
+    Attributes:
+        changed: set by whatever happens.
+        presses: how many of the questions with options are answered by a button, from 0 to 1.
     """
 
     def __init__(self, seed: int) -> None:
         self.ledger = Ledger()
         self.changed = asyncio.Event()
         self.port = 0
+        self.presses = 0.7
         self._random = random.Random(seed)
         self._waiting: dict[str, Line] = {}  # not acknowledged yet, in the order they were sent
         self._again: list[Line] = []
@@ -178,7 +185,7 @@ class Outside:
         if buttons:
             question, option, word = buttons[self._random.randrange(len(buttons))]
         self.ledger.answered[post["key"]] = word
-        if buttons and self._random.random() < 0.7:
+        if buttons and self._random.random() < self.presses:
             self._send(self._message(thread, press=[question, option]))
         else:
             self._send(self._message(thread, text=word))
@@ -197,4 +204,3 @@ class Outside:
 
 def _encoded(line: Line) -> bytes:
     return json.dumps(line).encode() + b"\n"
-

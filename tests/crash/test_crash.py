@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-
 from crash.checker import check
-from crash.driver import Kill, play, staged
+from crash.driver import QUICK, Kill, play, staged
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 POINTS = {  # and how often a conversation passes each, at least
     "inbox.store:before": 6,
@@ -47,3 +49,28 @@ async def test_killed_three_times_at_a_point_nothing_is_lost_and_nothing_happens
         found = check(stage.outside.ledger)
     assert not found.wrong
     assert stage.outside.ledger.kills == 3
+
+
+async def test_a_press_whose_answer_was_stored_is_not_called_late_after_a_kill(tmp_path: Path) -> None:
+    async with asyncio.timeout(20), staged(tmp_path, seed=1) as stage:
+        stage.outside.presses = 1.0
+        stage.outside.say(QUICK, "chooses")
+        await stage.boot(Kill("question.answer:after"))
+        assert not await stage.until_done_or_dead()
+        await stage.gone()
+        await stage.boot(Kill())
+        assert await stage.until_done_or_dead()
+    assert [post["kind"] for post in stage.outside.ledger.posts] == ["question", "answer"]
+
+
+async def test_a_task_that_came_before_a_question_is_not_its_answer_after_a_kill(tmp_path: Path) -> None:
+    async with asyncio.timeout(20), staged(tmp_path, seed=1) as stage:
+        first = stage.outside.say(QUICK, "asks")
+        second = stage.outside.say(QUICK, "reads")
+        await stage.boot(Kill("run.settled:after", 2))  # the question is stored, the task behind it waits
+        assert not await stage.until_done_or_dead()
+        await stage.gone()
+        await stage.boot(Kill())
+        assert await stage.until_done_or_dead()
+    ledger = stage.outside.ledger
+    assert [len(ledger.answers_to(said["message_id"])) for said in (first, second)] == [1, 1]
