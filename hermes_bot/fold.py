@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from hermes_bot.state import Row, Status
 
 Data = dict[str, Any]
+
+FOLDED_MOST, FOLDED_LEAST = 120, 24  # characters of one folded round
+_EDGES = ".,;:()[]{}\"'`"
+_ID = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{3,}|\S+/\S+")  # letters with digits, or a path
 
 
 def fold(rows: Iterable[Row]) -> RunState:
@@ -65,7 +70,7 @@ def apply(state: RunState | None, row: Row) -> RunState:
         return _intake(state, row)
     if state is None:
         raise StoreError(f"Run {row.run}: its journal begins with {row.phase!r} instead of an intake.")
-    return _later(replace(state, last_seq=row.seq or state.last_seq), row)
+    return _later(state, row)
 
 
 def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer for each phase
@@ -300,14 +305,31 @@ def _shelve(state: RunState, done: Round, *, is_read: bool) -> RunState:
 
 
 def _fold_older(state: RunState) -> RunState:
-    """Fold the older half of the one-line rounds into one bounded text, once they outgrow their share."""
+    """Fold the older half of the one-line rounds to their values, once the lines outgrow their share."""
     if sum(len(line) for _, _, line in state.older) <= OLDER_CHARS:
         return state
     half = len(state.older) // 2
-    gone, kept = state.older[:half], state.older[half:]
-    room = max(40, FOLDED_CHARS // (2 * max(1, len(gone))))
-    text = "; ".join([state.folded] * bool(state.folded) + [line[:room] for _, _, line in gone])
-    return replace(state, older=kept, folded=text[-FOLDED_CHARS:])
+    folded = state.folded.splitlines() + [values_line(number, line) for number, _, line in state.older[:half]]
+    return replace(state, older=state.older[half:], folded="\n".join(_shrunk(folded)))
+
+
+def _shrunk(lines: list[str]) -> list[str]:
+    """Return the lines cut to equal shares of the room; the oldest go where the shares would say nothing."""
+    kept = lines[-(FOLDED_CHARS // FOLDED_LEAST) :]
+    share = FOLDED_CHARS // len(kept) - 1
+    return [line[:share] for line in kept]
+
+
+def values_line(number: int, line: str) -> str:
+    """Return what is kept of a round at last: its ids, then its figures, then names; each once.
+
+    It is made from the round's own line, never from an earlier fold: summaries do not quote summaries.
+    """
+    words = dict.fromkeys(word.strip(_EDGES) for word in line.partition(" -> ")[2].split())
+    ids = [word for word in words if _ID.search(word)]
+    figures = [word for word in words if word not in ids and any(map(str.isdigit, word))]
+    names = [word for word in words if word not in ids and word not in figures and word[:1].isupper()]
+    return f"{number}: {' '.join((*ids, *figures, *names))}"[:FOLDED_MOST]
 
 
 def line_of(done: Round) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class ToolCard:
 
     name: str
     summary: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any] = field(hash=False)  # a mapping has no hash, and the prompt is cached by card
     risk: Risk = "read"
 
 

@@ -31,7 +31,7 @@ SCHEMA = 1
 RECENT_ROUNDS = 6
 TRACES = 5
 OLDER_CHARS = 4_000  # what one-line summaries of older rounds may take before the oldest are folded
-FOLDED_CHARS = 1_500
+FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 
 Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge", "fold"]
 Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed", "cancelled"]
@@ -247,7 +247,6 @@ class RunState:
     is_verified: bool = True
     reports: tuple[tuple[int, str], ...] = ()
     hint: str = ""
-    last_seq: int = 0
 
     @property
     def is_running(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from hermes_bot.errors import ModelError
 from hermes_bot.ports import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from hermes_bot.ports import ToolCard
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
 BYTES_PER_TOKEN = 3  # cautious: English prose has four, Chinese three, JSON about three
 MIN_WORKBENCH = 2_000  # bytes that must remain beside the prefix for a round to make sense
 TRANSCRIPT_BYTES = 4_000
-NOTES_BYTES = 4_000
+NOTES_BYTES = 8_000
 PLAN_BYTES = 2_000
+_SPEAKS_OF_RESULT = re.compile(
+    r"\b(?:shows?|showed|found|returned|reveals?|according to|the (?:logs?|results?|outputs?))\b",
+    re.IGNORECASE,
+)
+_NAMES_ROUND = re.compile(r"\brounds? ?#?\d", re.IGNORECASE)
+_MOST_BYTES = 6  # of one character once escaped: a control character
+_OPEN, _CLOSE = b'{"role":"user","content":"', b'"}]'
 
 _RULES = """You are {name}, a bot that works on one task for a team, in rounds, until it is done.
 Each round answer with exactly one JSON object and nothing else:
@@ -89,16 +96,28 @@ class Built:
     Attributes:
         prefix: the stable text, kept once under ``prefix_hash``.
         whole_hash: of the encoded messages; a rebuilt prompt must have the same.
+        room: the bytes that the messages had to fit in.
     """
 
     prompt: Prompt
     prefix: str
     prefix_hash: str
     whole_hash: str
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The stable part of a prompt, written once for each set of tools."""
+
+    text: str
+    digest: str
+    message: bytes
+    tools: bytes
 
 
 def build(
-    state: RunState, cards: Sequence[ToolCard], at: datetime, frame: Frame, *, problem: str = ""
+    state: RunState, cards: tuple[ToolCard, ...], at: datetime, frame: Frame, *, problem: str = ""
 ) -> Built:
     """Return the prompt of the next round.
 
@@ -107,30 +126,29 @@ def build(
     Raises:
         ModelError: tools and instructions alone do not fit the context (code ``context``).
     """
-    prefix = prefix_text(frame.name, state.limits.confidence, tuple(card_text(card) for card in cards))
-    head = _system_message(prefix)
-    room = (frame.context_tokens - frame.output_tokens) * BYTES_PER_TOKEN - len(head)
-    if room < MIN_WORKBENCH:
+    head = _head(frame.name, state.limits.confidence, cards)
+    room = (frame.context_tokens - frame.output_tokens) * BYTES_PER_TOKEN
+    if room - len(head.message) < MIN_WORKBENCH:
         raise ModelError(
             "context",
-            f"Tools and instructions take {len(head) // BYTES_PER_TOKEN:,} tokens, the context has "
+            f"Tools and instructions take {len(head.message) // BYTES_PER_TOKEN:,} tokens, the context has "
             f"{frame.context_tokens:,}. Raise [model] context_tokens or offer fewer tools.",
             retryable=False,
         )
-    body = b"".join(workbench(state, at, room, problem))
-    messages = head + b'{"role":"user","content":"' + body + b'"}]'
-    prompt = Prompt(
-        messages=messages,
-        tools=_native_tools(tuple((c.name, c.summary, json.dumps(c.schema)) for c in cards)),
-        schema=DECISION_SCHEMA,
-        tokens=len(messages) // BYTES_PER_TOKEN,
-    )
-    return Built(prompt, prefix, _hash(prefix.encode()), _hash(messages))
+    messages = encode(head.message, state, at, room, problem)
+    prompt = Prompt(messages, head.tools, DECISION_SCHEMA, len(messages) // BYTES_PER_TOKEN)
+    return Built(prompt, head.text, head.digest, digest(messages), room)
+
+
+def encode(head: bytes, state: RunState, at: datetime, room: int, problem: str) -> bytes:
+    """Return the JSON array of messages, at most ``room`` bytes; ``head`` is its ``system_message``."""
+    blocks = workbench(state, at, room - len(head) - len(_OPEN) - len(_CLOSE), problem)
+    return b"".join((head, _OPEN, *blocks, _CLOSE))
 
 
 def workbench(state: RunState, at: datetime, room: int, problem: str) -> list[bytes]:
     """Return the user message's blocks, escaped, together at most ``room`` bytes."""
-    last = _status_block(state, at, problem)
+    last = escape(_first(_status_text(state, at, problem), room // 2))
     room -= len(last)
     goal = _goal_block(state, room // 2)
     room -= len(goal)
@@ -141,68 +159,63 @@ def workbench(state: RunState, at: datetime, room: int, problem: str) -> list[by
         (_plan(state), PLAN_BYTES),
         (_older(state), room // 3),
     ):
-        block = escape(_tail(text, min(share, room // 3)))
+        block = escape(_newest(text, min(share, room // 3)))
         middle.append(block)
         room -= len(block)
     return [middle[0], goal, *middle[1:], *_recent_blocks(state.recent, room), last]
 
 
 @lru_cache(maxsize=64)
-def prefix_text(name: str, confidence: float, cards: tuple[str, ...]) -> str:
-    """Return the stable prefix: who the bot is, its tools, its rules."""
-    tools = "\n".join(cards) or "(none)"
-    return _RULES.format(name=name, confidence=confidence) + "\nTools:\n" + tools
+def _head(name: str, confidence: float, cards: tuple[ToolCard, ...]) -> _Head:
+    tools = "\n".join(_card_text(card) for card in cards) or "(none)"
+    text = _RULES.format(name=name, confidence=confidence) + "\nTools:\n" + tools
+    return _Head(text, digest(text.encode("utf-8", "replace")), system_message(text), _native_tools(cards))
 
 
-def card_text(card: ToolCard) -> str:
-    """Return a tool's lines in the prompt."""
-    return _card_text(
-        card.name, card.summary, json.dumps(card.schema.get("properties", {}), ensure_ascii=False)
-    )
+def _card_text(card: ToolCard) -> str:
+    properties = json.dumps(card.schema.get("properties", {}), ensure_ascii=False)
+    return f"- {card.name}: {card.summary}\n  args: {properties}"
 
 
-@lru_cache(maxsize=512)
-def _card_text(name: str, summary: str, properties: str) -> str:
-    return f"- {name}: {summary}\n  args: {properties}"
-
-
-@lru_cache(maxsize=64)
-def _system_message(prefix: str) -> bytes:
+def system_message(prefix: str) -> bytes:
+    """Return the beginning of the messages: the stable prefix as the system's message."""
     return b'[{"role":"system","content":"' + escape(prefix) + b'"},'
 
 
-@lru_cache(maxsize=64)
-def _native_tools(cards: tuple[tuple[str, str, str], ...]) -> bytes:
+def _native_tools(cards: tuple[ToolCard, ...]) -> bytes:
     functions = [
         {
             "type": "function",
-            "function": {"name": name, "description": summary, "parameters": json.loads(schema)},
+            "function": {"name": card.name, "description": card.summary, "parameters": card.schema},
         }
-        for name, summary, schema in cards
+        for card in cards
     ]
-    return json.dumps(functions, ensure_ascii=False).encode()
+    return json.dumps(functions, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def escape(text: str) -> bytes:
-    """Return a text as the inside of a JSON string, encoded; a lone surrogate becomes U+FFFD."""
+    """Return a text as the inside of a JSON string, encoded; half a surrogate pair becomes ``?``."""
     return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
 
 
 def _goal_block(state: RunState, room: int) -> bytes:
     goal = state.goal
-    by = f" (asked by {goal.author})" if goal.author else ""
+    by = f" (asked by {goal.author[:80]})" if goal.author else ""
     extra = "".join(f"\n- {item}" for item in goal.constraints)
-    known = "".join(f"\n{key} = {value}" for key, value in goal.params.items())
-    return escape(f"[goal]{by}\n{_middle_cut(goal.text, room)}{extra}{known}\n\n")
+    extra += "".join(f"\n{key} = {value}" for key, value in goal.params.items())
+    rest = escape(_first(extra, room // 4) + "\n\n")
+    head = escape(f"[goal]{by}\n")
+    return head + escape(_ends(goal.text, room - len(head) - len(rest))) + rest
 
 
-def _middle_cut(text: str, room: int) -> str:
-    """Keep a text whole where it fits, else its head and tail, saying what is missing."""
-    if len(escape(text)) <= room - 200:
+def _ends(text: str, room: int) -> str:
+    """Keep a text word for word where it fits, else its beginning and end, saying what is missing."""
+    if len(escape(text)) <= room:
         return text
-    half = max(200, (room - 400) // 6)  # a character may take up to six bytes once escaped
-    left_out = f"(… {len(text) - 2 * half:,} of {len(text):,} characters left out here …)"
-    return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+    half = max(0, room - 100) // 2
+    begin, end = _first(text, half), _last(text, half)
+    left_out = len(text) - len(begin) - len(end)
+    return f"{begin}\n(… {left_out:,} of {len(text):,} characters left out here …)\n{end}"
 
 
 def _transcript(state: RunState) -> str:
@@ -245,7 +258,7 @@ def _recent_blocks(rounds: tuple[Round, ...], room: int) -> list[bytes]:
     for done in reversed(rounds):
         block = _round_block(done)
         if len(block) > room:
-            block = escape(_head(_short_round(done), max(0, room)))
+            block = escape(_first(_short_round(done), room))
         blocks.append(block)
         room -= len(block)
     return blocks[::-1]
@@ -265,14 +278,7 @@ def _short_round(done: Round) -> str:
     return f"[round {done.number}, cut to fit] {done.call[:200]} -> {done.status}: {done.summary}\n\n"
 
 
-def _head(text: str, room: int) -> str:
-    """Return the beginning of a text that takes at most ``room`` bytes once escaped."""
-    while text and len(escape(text)) > room:
-        text = text[: min(len(text) - 1, room)]
-    return text
-
-
-def _status_block(state: RunState, at: datetime, problem: str) -> bytes:
+def _status_text(state: RunState, at: datetime, problem: str) -> str:
     limits, spent = state.limits, state.spent
     left = limits.rounds - spent.rounds
     moment = f"{at:%Y-%m-%d %H:%M} UTC"
@@ -281,25 +287,52 @@ def _status_block(state: RunState, at: datetime, problem: str) -> bytes:
         lines.append("This is the last round: finish with what is certain, or ask.")
     if state.hint:
         lines.append(state.hint)
+    if _is_unsourced(state):
+        lines.append("Your last thought used a result and named no source. Name its round or its tool.")
     if problem:
         lines.append(
             f"Your last output could not be read: {problem} Answer with one JSON object, such as "
             '{"thought": "why", "action": {"name": "now", "args": {}}}'
         )
-    return escape("\n".join(lines))
+    return "\n".join(lines)
 
 
-def _tail(text: str, room: int) -> str:
-    """Return the end of a text that takes at most ``room`` bytes once escaped."""
-    if len(text) * 6 <= room or len(escape(text)) <= room:
+def _is_unsourced(state: RunState) -> bool:
+    """Whether the last thought speaks of a result and names neither a round nor a tool."""
+    thought = state.recent[-1].thought if len(state.recent) > 1 else ""
+    if not _SPEAKS_OF_RESULT.search(thought):
+        return False
+    return not _NAMES_ROUND.search(thought) and not any(tool in thought for tool in state.tried_tools)
+
+
+def _newest(text: str, room: int) -> str:
+    """Return a block whole where it fits, else its label and its end."""
+    if len(text) * _MOST_BYTES <= room or len(escape(text)) <= room:
         return text
-    head = text.partition("\n")[0]
-    keep = max(0, room - len(escape(head)) - 40) // 2
-    short = text[-keep:] if keep else ""
-    while short and len(escape(short)) > keep * 2:
-        short = short[len(short) // 4 + 1 :]
-    return f"{head} (the beginning is left out)\n{short}"
+    label = f"{text.partition(chr(10))[0]} (the beginning is left out)\n"
+    return label + _last(text, room - len(escape(label))) if len(label) < room else ""
 
 
-def _hash(data: bytes) -> str:
+def _first(text: str, room: int) -> str:
+    """Return the beginning of a text that takes at most ``room`` bytes once escaped."""
+    text = text[: max(0, room)]  # no character takes less than a byte
+    while text and (over := len(escape(text)) - room) > 0:
+        text = text[: -_surplus(text, over, room)]
+    return text
+
+
+def _last(text: str, room: int) -> str:
+    """Return the end of a text that takes at most ``room`` bytes once escaped."""
+    text = text[-room:] if room > 0 else ""
+    while text and (over := len(escape(text)) - room) > 0:
+        text = text[_surplus(text, over, room) :]
+    return text
+
+
+def _surplus(text: str, over: int, room: int) -> int:
+    return max(1, len(text) * over // (over + room))
+
+
+def digest(data: bytes) -> str:
+    """Return the hash under which rows name a prefix or a prompt."""
     return hashlib.blake2b(data, digest_size=12).hexdigest()

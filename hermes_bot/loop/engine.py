@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from hermes_bot.decisions import Action, Decision
@@ -42,6 +44,7 @@ class Desk:
 
     Attributes:
         workspace: the thread's own folder.
+        is_closing: whether the program ends, so that no further round is begun.
     """
 
     model: Model
@@ -50,6 +53,7 @@ class Desk:
     clock: Clock
     workspace: Path
     frame: Frame
+    is_closing: Callable[[], bool] = lambda: False
 
 
 async def carry(state: RunState, desk: Desk) -> RunState:
@@ -60,9 +64,10 @@ async def carry(state: RunState, desk: Desk) -> RunState:
 
     Raises:
         RunOver: someone ended the run meanwhile.
+        StoreError: a step could not be stored; the run goes on from the last one that was.
     """
     pen = Pen(state, desk)
-    while pen.state.is_running:
+    while pen.state.is_running and not desk.is_closing():
         question = None
         try:
             if pen.state.decision is None:
@@ -86,15 +91,21 @@ class Pen:
 
     def __init__(self, state: RunState, desk: Desk) -> None:
         self.state = state
+        self.frame = desk.frame
         self._desk = desk
         self._rows: list[Row] = []
         self._outcome: Outcome | None = None
 
     def write(self, phase: Phase, data: dict[str, Any], **columns: Any) -> None:
         """Add a row of the round at hand."""
-        at = columns.pop("at", None) or self._desk.clock.now()
+        at = columns.pop("at", None) or self.moment()
         number = columns.pop("round", self.state.round)
         self._add(Row(self.state.run, number, phase, at, data, **columns))
+
+    def moment(self) -> datetime:
+        """Return the time as rows keep it, so that a prompt made again from its row shows the same."""
+        now = self._desk.clock.now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
     def settle(self, key: str, result: Result) -> None:
         """Have the effect's outcome stored with the next commit."""
@@ -138,32 +149,50 @@ async def reason(pen: Pen, desk: Desk) -> None:
     for note in pen.added():
         added = {"user": note.user, "name": note.name, "text": note.text, "message": note.message}
         pen.write("person", added)
-    before, at, number = pen.state, desk.clock.now(), pen.state.round + 1
+    before, at, number = pen.state, pen.moment(), pen.state.round + 1
     if number == 1 and before.goal.skill:  # a skill called by name needs no model to choose it
         pen.write("observe", {}, at=at, round=number)
         pen.write("reason", {"decision": write_decision(CallTool(skill_call(before.goal)))})
         return
-    cards = desk.tools.cards(before)
-    built = build(before, cards, at, desk.frame)
-    answer, decision = await _ask(built.prompt, before, desk)
-    answers = [answer]
-    data: dict[str, Any] = {"model": answer.model}
-    if isinstance(decision, Malformed):  # once more in the same round, told what was wrong
-        data["regenerated"] = decision.problem
-        again = build(before, cards, at, desk.frame, problem=decision.problem)
-        answer, decision = await _ask(again.prompt, before, desk)
-        answers.append(answer)
-    data["decision"] = write_decision(decision)
+    try:
+        answered = await _decide(before, at, desk, pen.frame)
+    except ModelError as error:
+        if error.code != "overflow":
+            raise
+        # the endpoint's limit is lower than configured: from here on this run's prompts are half the size
+        pen.frame = replace(pen.frame, context_tokens=pen.frame.context_tokens // 2)
+        answered = await _decide(before, at, desk, pen.frame)
+    built, data, answers = answered
     pen.keep_prefix(built.prefix_hash, built.prefix)
-    pen.write("observe", _reference(built, before), at=at, round=number)
+    pen.write("observe", _reference(built), at=at, round=number)
     pen.write("reason", data, **_usage(answers))
 
 
+async def _decide(
+    state: RunState, at: datetime, desk: Desk, frame: Frame
+) -> tuple[Built, dict[str, Any], list[Completion]]:
+    """Ask the model; once more in the same round, told what was wrong, where its answer is unreadable."""
+    cards = desk.tools.cards(state)
+    built = build(state, cards, at, frame)
+    answer, decision = await _ask(built.prompt, state, desk)
+    answers, data = [answer], {"model": answer.model}
+    if isinstance(decision, Malformed):
+        data["regenerated"] = decision.problem
+        again = build(state, cards, at, frame, problem=decision.problem)
+        with suppress(ModelError):  # the first answer is paid for and stands; the next round asks again
+            answer, decision = await _ask(again.prompt, state, desk)
+            answers.append(answer)
+    return built, {**data, "decision": write_decision(decision)}, answers
+
+
 async def _ask(prompt: Prompt, state: RunState, desk: Desk) -> tuple[Completion, Decision]:
-    left = max(1.0, state.limits.seconds - state.spent.worked_ms / 1000)
-    async with asyncio.timeout(left):
+    async with asyncio.timeout(_seconds_left(state)):
         answer = await desk.model.complete(prompt, state)
     return answer, decide(answer.text, finish_reason=answer.finish_reason, calls=answer.calls)
+
+
+def _seconds_left(state: RunState) -> float:
+    return max(1.0, state.limits.seconds - state.spent.worked_ms / 1000)
 
 
 def _usage(answers: Sequence[Completion]) -> dict[str, Any]:
@@ -186,20 +215,29 @@ async def act(pen: Pen, action: Action, desk: Desk) -> Question | None:
         _absorb(pen, prepared.action, failed("repetition", f"Not run: the same call as in rounds {rounds}."))
         return None
     prior = await _begin(pen, prepared)
-    pen.show(action.name)
-    context = ToolContext(pen.state, pen, desk.clock, desk.model, desk.workspace, prepared.key)
-    if prior is None:
-        left = max(1.0, pen.state.limits.seconds - pen.state.spent.worked_ms / 1000)
-        timed = replace(prepared, timeout=min(prepared.timeout, left))
-        came = await desk.tools.run(timed, context)
-    else:
-        came = prior.result or await desk.tools.reconcile(prepared, context) or NOT_KNOWN
+    came = await _run(pen, prepared, prior, desk)
     if isinstance(came, Question):
         return came
     if prepared.key:
         pen.settle(prepared.key, came)
-    _absorb(pen, prepared.action, came, prepared)
+    _absorb(pen, prepared.action, came, prepared, is_new=prior is None or prior.result is None)
     return None
+
+
+async def _run(pen: Pen, prepared: Prepared, prior: Prior | None, desk: Desk) -> Result | Question:
+    """Run the tool, unless the ledger holds what came of it or nobody knows whether it ran."""
+    pen.show(prepared.action.name)
+    context = ToolContext(pen.state, pen, desk.clock, desk.model, desk.workspace, prepared.key)
+    if prior is not None:
+        stored = prior.result and replace(prior.result, duration_ms=0)
+        return stored or await desk.tools.reconcile(prepared, context) or NOT_KNOWN
+    before = pen.state.used.worked_ms
+    timed = replace(prepared, timeout=min(prepared.timeout, _seconds_left(pen.state)))
+    came = await desk.tools.run(timed, context)
+    if isinstance(came, Question):
+        return came
+    told = pen.state.used.worked_ms - before  # a chain's steps have told their time themselves
+    return replace(came, duration_ms=max(0, came.duration_ms - told))
 
 
 def judge(pen: Pen, question: Question | None) -> None:
@@ -208,9 +246,9 @@ def judge(pen: Pen, question: Question | None) -> None:
     pen.write("judge", data, status=status)
 
 
-def _reference(built: Built, state: RunState) -> dict[str, Any]:
-    """Return what rebuilds the prompt to the byte: the prefix kept once, the rows so far, the whole's hash."""
-    return {"prefix": built.prefix_hash, "whole": built.whole_hash, "rows": state.last_seq}
+def _reference(built: Built) -> dict[str, Any]:
+    """Return what makes the prompt again, to the byte: beside it only the rows before are needed."""
+    return {"prefix": built.prefix_hash, "whole": built.whole_hash, "room": built.room}
 
 
 async def _begin(pen: Pen, prepared: Prepared) -> Prior | None:
@@ -221,11 +259,14 @@ async def _begin(pen: Pen, prepared: Prepared) -> Prior | None:
     return await pen.commit(intent=prepared if prepared.key else None)
 
 
-def _absorb(pen: Pen, action: Action, result: Result, prepared: Prepared | None = None) -> None:
+def _absorb(
+    pen: Pen, action: Action, result: Result, prepared: Prepared | None = None, *, is_new: bool = False
+) -> None:
+    """Write what came back; ``is_new`` says that an effect happened now, and is not told from the ledger."""
     limit = prepared.max_chars if prepared else 4_000
     taken = absorb(result, action, pen.state.round, max_chars=limit)
     data: dict[str, Any] = {"text": _with_history(taken.text, pen.state, action), "summary": taken.summary}
-    if prepared and prepared.key:
+    if prepared and prepared.key and is_new:
         data["effect"] = True
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]

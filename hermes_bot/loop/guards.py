@@ -16,28 +16,45 @@ ALIKE = 0.9
 SAY_AT = 0.8
 
 # What an answer may claim to have done, and what a recorded effect's tool is called when it bears that out.
+# Making and changing are claims only where they are about something outside the answer itself.
+_THING = (
+    r"(?:\W+\w+){0,4}?\W+(?:files?|tickets?|issues?|schedules?|reminders?|channels?|records?|rows?|tables?|"
+    r"documents?|pages?|branch(?:es)?|users?|accounts?|backups?|entry|entries|config(?:uration)?s?|settings?|"
+    r"services?|servers?|deployments?|databases?|disks?|caches?|folders?)\b"
+)
 _CLAIMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
-        r"restarted|rebooted|redeployed|deployed|rolled back|scaled",
-        ("restart", "deploy", "roll", "scale", "run"),
+        r"(?:restarted|rebooted|redeployed|deployed|rolled back|scaled)\b",
+        ("restart", "reboot", "deploy", "roll", "scale"),
     ),
-    (r"sent|posted|notified|emailed|messaged|announced", ("send", "post", "notify", "mail", "message")),
-    (r"created|wrote|written|saved|added|uploaded", ("create", "write", "save", "add", "upload", "remember")),
-    (r"deleted|removed|cleared|dropped", ("delete", "remove", "clear", "drop", "forget")),
-    (r"changed|updated|edited|fixed|patched", ("change", "update", "edit", "fix", "patch", "write", "set")),
+    (
+        r"(?:sent|posted|notified|emailed|messaged|announced)\b",
+        ("send", "post", "notify", "mail", "message", "announce"),
+    ),
+    (
+        rf"(?:created|wrote|written|saved|added|uploaded)\b{_THING}",
+        ("create", "write", "save", "add", "upload", "remember"),
+    ),
+    (rf"(?:deleted|removed|cleared|dropped)\b{_THING}", ("delete", "remove", "clear", "drop", "forget")),
+    (
+        rf"(?:changed|updated|edited|fixed|patched)\b{_THING}",
+        ("change", "update", "edit", "fix", "patch", "write", "set"),
+    ),
 )
-_BY_US = r"(?:\bI(?:'ve| have)?(?: now| just| also| already| successfully)*|\bwe(?:'ve| have)?|^|[.!:]\s+)\s*"
-_CLAIM_PATTERNS = tuple(
-    (re.compile(rf"{_BY_US}\b({verbs})\b", re.IGNORECASE | re.MULTILINE), tools) for verbs, tools in _CLAIMS
+_BY_US = (  # "I restarted", "we have now sent", "Done: deployed"; not "payments was restarted at 09:12"
+    r"(?:\b(?:I|we)(?:['\u2019]ve| have)?(?: (?:now|just|also|already|successfully|then))*|"
+    r"\A\W*done\b)[\s:.,!]*\b"
 )
+_CLAIM_PATTERNS = tuple((re.compile(_BY_US + verbs, re.IGNORECASE), tools) for verbs, tools in _CLAIMS)
+_SAID_BY_TOOLS = frozenset(word for _, tools in _CLAIMS for word in tools)
 _ROUND = re.compile(r"\bround\s*#?\s*(\d+)", re.IGNORECASE)
 
 
 def same_calls(state: RunState, action: Action) -> tuple[int, ...]:
     """Return the numbers of the recent rounds that made this very call, the round at hand left out."""
-    first = state.round - REPEAT_WINDOW + 1
+    first, digest = state.round - REPEAT_WINDOW + 1, action.hash
     return tuple(
-        trace.round for trace in state.traces if trace.round >= first and trace.action_hash == action.hash
+        trace.round for trace in state.traces if trace.round >= first and trace.action_hash == digest
     )
 
 
@@ -145,8 +162,12 @@ def _is_evidence(state: RunState, item: str) -> bool:
 def unsupported_claim(state: RunState, answer: str) -> str:
     """Return the words that claim an effect which no recorded effect bears out, empty without such."""
     for pattern, tools in _CLAIM_PATTERNS:
-        if (found := pattern.search(answer)) and not any(
-            word in effect for effect in state.effects for word in tools
-        ):
-            return found.group(0).strip(" .!:\n")
+        found = pattern.search(answer)
+        if found and not any(_bears_out(effect.lower(), tools) for effect in state.effects):
+            return " ".join(found.group(0).split())[:80]
     return ""
+
+
+def _bears_out(effect: str, tools: tuple[str, ...]) -> bool:
+    """Whether a tool's name fits a claim; one that says nothing of what it does fits every claim."""
+    return any(word in effect for word in tools) or not any(word in effect for word in _SAID_BY_TOOLS)

@@ -73,14 +73,15 @@ def _after_call(state: RunState) -> Verdict:
     came = state.came or {}
     status = str(came.get("status", "error"))
     by_name = state.goal.skill and state.round == 1 and came.get("action") == RUN_SKILL
-    if by_name and status in ("ok", "partial") and came.get("report"):
+    if by_name and status in ("ok", "partial") and str(came.get("report") or "").strip():
         return {"verdict": "finish", "say": came["report"]}, status  # its report is the answer, word for word
     return {"verdict": "continue"}, status
 
 
 def _finish(state: RunState, finish: Finish) -> Verdict:
     problem = finish_problem(state, finish)
-    if problem and not state.refusals:
+    has_rounds_left = state.spent.rounds < state.limits.rounds
+    if problem and not state.refusals and has_rounds_left:  # in the last round the answer would be lost
         return {"verdict": "refuse", "reason": f"Not accepted: {problem}"}, "refused"
     data: dict[str, Any] = {"verdict": "finish", "confidence": finish.confidence, "verified": not problem}
     if report := _unsaid_report(state, finish.answer):
