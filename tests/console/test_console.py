@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from desk import Desk, Paper
+from console.desk import Desk, Paper
 
 from hermes_bot.admin import AdminError
 from hermes_bot.alongside import Alongside

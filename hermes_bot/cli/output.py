@@ -1,0 +1,83 @@
+"""Knows how results look: tables and Markdown for people, plain text for pipes, one object for programs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+DONE, FAILED, MISUSED, WAITING, HELD, BAD_CONFIG = 0, 1, 2, 3, 75, 78
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+_EXIT = {"finished": DONE, "waiting": WAITING}
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print the one object of ``--json``."""
+    sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
+
+
+def complain(text: str) -> None:
+    """Say something that is no result."""
+    sys.stderr.write(f"{text}\n")
+
+
+def print_markdown(text: str) -> None:
+    """Print an answer: rendered for a person, as it is for a pipe."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(f"{text}\n")
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(highlight=False).print(Markdown(text))
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print rows: a table for a person, tab-separated lines under one line of heads for a pipe."""
+    if not sys.stdout.isatty():
+        for row in (heads, *rows):
+            sys.stdout.write("\t".join(" ".join(str(cell).split()) for cell in row) + "\n")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*heads, box=None, header_style="bold", pad_edge=False)
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    Console(highlight=False).print(table)
+
+
+@contextlib.contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a status line on standard error while the block lasts, where a person watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, highlight=False).status(text) as status:
+        yield status.update
+
+
+def print_outcome(outcome: Mapping[str, Any], *, as_json: bool) -> int:
+    """Print how a run ended or what it asks, and return the exit code."""
+    code = _EXIT.get(outcome["status"], FAILED)
+    if as_json:
+        print_json(outcome)
+    elif code == WAITING:
+        for question in outcome["questions"]:
+            options = [f"{number}. {label}" for number, label in enumerate(question["options"], 1)]
+            print_markdown("\n".join([question["text"], *([""] if options else []), *options]))
+        complain(f"The run waits. Answer with: hermes-bot runs answer {outcome['run']} TEXT")
+    else:
+        print_markdown(outcome["answer"])
+    return code

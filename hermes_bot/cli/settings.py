@@ -1,0 +1,41 @@
+"""Knows what the global options ask for: which configuration, and how much to tell."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_bot.logs import configure
+
+if TYPE_CHECKING:
+    import typer
+
+    from hermes_bot.config import Config
+    from hermes_bot.logs import Level
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The global options."""
+
+    config: str = ""
+    is_verbose: bool = False
+
+    def start(self, level: Level = "warning") -> Config:
+        """Set up the log and return the configuration; the one place that hands the environment on.
+
+        Raises:
+            ConfigError: it cannot be used.
+        """
+        from hermes_bot.config import read_config
+
+        configure("debug" if self.is_verbose else level)
+        return read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
+
+
+def settings_of(context: typer.Context) -> Settings:
+    """Return the global options of the command at hand."""
+    found = context.find_root().obj
+    return found if isinstance(found, Settings) else Settings()
