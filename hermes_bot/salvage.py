@@ -43,6 +43,8 @@ _ALMOST = re.compile(
 )
 _LEADING = re.compile(rf"^\s*<({_THOUGHT})>.*?(?:</\1>|$)", re.DOTALL | re.IGNORECASE)
 _DANGLING = re.compile(rf"^[^{{<]*</(?:{_THOUGHT})>", re.IGNORECASE)
+_QUOTED = re.compile(r""""(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|“[^“”]*”""", re.DOTALL)
+_BARE = re.compile(r"[\w.-]*")
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _TAGS_BEFORE = re.compile(r"(?:<[\w|]+>\s*)+$")
 _CALLED = re.compile(
@@ -58,6 +60,9 @@ _PARAMETER = re.compile(
     re.DOTALL,
 )
 _NOT_CONTENT = re.compile(r"""[\s"'\u201c\u201d\u2018\u2019`,:{}\[\]\\]+""")
+_PAIR = re.compile(
+    r"""\\(?:(?P<valid>["\\/]|u[0-9a-fA-F]{4})|(?P<letter>[bfnrt])|(?P<quote>')|(?P<none>.))""", re.DOTALL
+)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
@@ -169,7 +174,9 @@ def _end_of_object(text: str, start: int) -> int:
             if not stack:
                 return token.end()
         elif token["lone"]:
-            break
+            raise Unreadable(
+                "A string in your JSON is not closed. Escape quotes inside strings; write it whole."
+            )
     raise Unreadable("Your JSON object is not closed. Write one complete, shorter JSON object.")
 
 
@@ -220,37 +227,58 @@ def _as_json(token: re.Match[str]) -> str:
         return ""
     if token["word"]:
         return _WORDS[token["word"]]
-    if token["single"]:
-        inner = token["single"][1:-1].replace("\\'", "'")
-        return '"' + re.sub(r'(?<!\\)"', '\\"', inner) + '"'
-    return token["double"]
+    if token["double"]:
+        return _with_escapes(token["double"])
+    inner = token["single"][1:-1].replace("\\'", "'")
+    return _with_escapes('"' + re.sub(r'(?<!\\)"', '\\"', inner) + '"')
+
+
+def _with_escapes(string: str) -> str:
+    r"""Escape what a string holds unescaped: line ends, and backslashes as in the pattern ``\d+\.``.
+
+    Where it also holds ``\n`` or the like one cannot know what was meant, and it is left to fail.
+    """
+    pairs = list(_PAIR.finditer(string))
+    if not (any(pair["none"] for pair in pairs) and any(pair["letter"] for pair in pairs)):
+        string = _PAIR.sub(lambda pair: "'" if pair["quote"] else "\\" * bool(pair["none"]) + pair[0], string)
+    return string.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
 def _repaired(text: str) -> Object:
     """Repair by json-repair, and accept it only where all of the source, and nothing else, came through."""
-    doubt = "Your JSON cannot be read without guessing. Escape quotes inside strings and write it again."
     if len(text) > REPAIR_LONGEST:
         raise Unreadable("Your JSON has an error and is too long to repair. Write it again, shorter.")
     import json_repair  # noqa: PLC0415 - 20 ms at start-up, and most runs never need it
 
     try:
         value = json_repair.repair_json(text, return_objects=True, skip_json_loads=True)
-        if not isinstance(value, dict) or not _same_content(text, value):
-            raise Unreadable(doubt)
-    except (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError) as error:
-        raise Unreadable(doubt) from error
-    return value
+    except (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError):
+        value = None
+    if isinstance(value, dict) and _same_content(text, value):  # it also trims strings, which is found here
+        return value
+    raise Unreadable("Your JSON cannot be read without guessing. Escape quotes and backslashes in strings.")
 
 
 def _same_content(text: str, value: Object) -> bool:
+    """Whether a repair holds all that the source says, each string as it stood there, and no other key."""
     strings = list(_strings(value))
     quotes = 2 * len(strings) + sum(string.count('"') for _, string in strings)
+    written = {_written(token[0]) for token in _QUOTED.finditer(text)}
     return (
         _content(text) == _content(json.dumps(value, ensure_ascii=False))
         and text.count('"') <= quotes
-        and not any(key not in PROSE and ('"' in string or "'" in string) for key, string in strings)
+        and all(key in PROSE or string in written or _BARE.fullmatch(string) for key, string in strings)
         and all(re.search(re.escape(key) + r"[\"'“”]?\s*:", text) for key, string in strings if key == string)
     )
+
+
+def _written(token: str) -> Json:
+    """Return what a quoted string of the source says; None where that is not plain."""
+    try:
+        string: Json = _LOOSE.decode(_ALMOST.sub(_as_json, f'"{token[1:-1]}"' if token[0] == "“" else token))
+    except ValueError:
+        return None
+    return string
 
 
 def _strings(value: Json, key: str = "") -> Iterator[tuple[str, str]]:

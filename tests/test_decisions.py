@@ -218,6 +218,8 @@ def test_an_object_that_is_not_closed_never_runs(text: str) -> None:
         '{"text": "a" // and more\n}',
         '{"count": 007}',
         '{"text": "say "x" now"}',
+        '{"path": "a" "text": "says "x, y""}',
+        '{"text": "a\n" "path": "b"}',
         '{"text": "a", "text": "b"}',
     ],
 )
@@ -230,6 +232,30 @@ def test_a_file_text_comes_through_repair_to_the_byte() -> None:
     assert called("{'action': {'name': 'write_file', 'args': " + args + ",},}") == Action(
         "write_file", {"text": "a\n\n  b\t'c' \"d\" é é\n", "n": 1.5}
     )
+
+
+def test_a_repaired_text_keeps_its_quotes() -> None:
+    text = '{"tool": "write_file" "args": {"text": "say \\"x\\"\n!" "path": "a b",}}'
+    assert called(text) == Action("write_file", {"text": 'say "x"\n!', "path": "a b"})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "read"),
+    [
+        (r"\d+\.\w", r"\d+\.\w"),
+        (r"\\d+ \[", r"\d+ \["),
+        (r"it\'s", "it's"),
+        (r"\\\d", r"\\d"),
+        (r"\u00e9\d", r"é\d"),
+    ],
+)
+def test_backslashes_of_a_pattern_come_through(pattern: str, read: str) -> None:
+    text = '{"tool": "search", "args": {"pattern": "' + pattern + '"}}'
+    assert called(text) == Action("search", {"pattern": read})
+
+
+def test_a_backslash_that_could_mean_two_things_is_asked_again() -> None:
+    assert "backslashes" in problem(r'{"tool": "search", "args": {"pattern": "\bfoo\d"}}')
 
 
 @pytest.mark.parametrize(
