@@ -12,6 +12,7 @@ from hermes_bot.diagnosis.advice import advise
 from hermes_bot.diagnosis.demo import DemoService, DemoSystem, load_demo
 from hermes_bot.diagnosis.pipeline import analyse, diagnose, last_deploy, select
 from hermes_bot.diagnosis.report import render_report, report_dict
+from hermes_bot.diagnosis.selection import LogQuery, LogSelection
 from hermes_bot.diagnosis.values import (
     Advice,
     Finding,

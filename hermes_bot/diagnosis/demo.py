@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hermes_bot.diagnosis.values import LogQuery
+from hermes_bot.diagnosis.selection import LogQuery
 from hermes_bot.errors import ConfigError
 
 MANIFEST = "demo.toml"

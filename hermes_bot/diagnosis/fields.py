@@ -53,7 +53,10 @@ def read_json(text: str) -> Fields | None:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return _object_fields(data) if isinstance(data, dict) and data else None
+    if not isinstance(data, dict):
+        return None
+    fields = _object_fields(data)
+    return fields if fields.message else None
 
 
 def _object_fields(data: Mapping[str, Any]) -> Fields:

@@ -16,14 +16,13 @@ from hermes_bot.diagnosis.findings import Span, find
 from hermes_bot.diagnosis.quotes import cut, quote_places
 from hermes_bot.diagnosis.records import clocks, look_at, read_records
 from hermes_bot.diagnosis.rules import rule_book
+from hermes_bot.diagnosis.selection import LogQuery, LogSelection
 from hermes_bot.diagnosis.sources import find_files, spooled
 from hermes_bot.diagnosis.templates import TemplateMiner
 from hermes_bot.diagnosis.values import (
     Finding,
     Findings,
     LogFile,
-    LogQuery,
-    LogSelection,
     Place,
     Quote,
     Record,

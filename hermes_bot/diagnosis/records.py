@@ -22,7 +22,10 @@ _TRACE = re.compile(
     r"^(?:\s|Traceback|Caused by:|Suppressed:|During handling|The above exception|goroutine \d+"
     r"|\.\.\. \d+ more|at |\)|\}|\]|$)"
 )
-_LATEST_START = 48  # a stamp further right belongs to the text; only access logs write it later
+_HEADER = re.compile(
+    r"^#(?:Version|Fields|Software|Date|Start-Date|End-Date|GMT-Offset|Remark):"
+)  # W3C extended
+_LATEST_START = 80  # a stamp further right belongs to the text; only access logs write it later
 _SAMPLE_LINES = 200
 _KEPT_LINES = 200
 _KEPT_TEXT = 16_000
@@ -178,7 +181,7 @@ class _Assembler:
             if current is not None and self._continues(parsed):
                 _append(current, line, parsed.rest)
                 continue
-            if not parsed.rest.strip():
+            if not parsed.rest.strip() or _HEADER.match(text):
                 continue
             if current is not None:
                 yield _close(self._file, current)

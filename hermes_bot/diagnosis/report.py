@@ -74,7 +74,7 @@ def _other(finding: Finding) -> str:
 
 def _read(report: Report) -> str:
     found = report.findings
-    text = f"_{found.records} messages read, {found.errors} of them errors or warnings"
+    text = f"_{found.records} messages read, {found.errors} of them errors or known faults"
     if found.first_at and found.last_at:
         text += f", {minute(found.first_at)} to {minute(found.last_at)}"
     if not found.timed:

@@ -16,26 +16,55 @@ _LOOKED_AT = 6_000
 _WORD_LENGTH = 80
 _KINDS = ("cause", "symptom")
 _UNSAFE = re.compile(r"[^\w .:/@%+=,-]")
+_GAP = "\0"
+_SHORTEST = 3
+_PLAIN_ESCAPES = ".()[]{}/\\-\"'`@$ "
+_COUNT = r"(?:[?*+]|\{[^{}]*\})?\??"
+_GROUP = re.compile(rf"(?<!\\)(?:\((?:[^()\\]|\\.)*\)|\[(?:[^\[\]\\]|\\.)+\]){_COUNT}")
+_ESCAPED = re.compile(r"\\(.)")
+_BETWEEN = re.compile(r"[\0.^$+]")
+_OPTIONAL = re.compile(r"[^\0](?:[?*]|\{[^{}]*\})\??")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?:\|([^{}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A rule with its pattern, and words of which one stands in every text that fits (none: always look)."""
+
+    rule: Rule
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+
+    def search(self, text: str, lower: str) -> re.Match[str] | None:
+        if self.words and not any(word in lower for word in self.words):
+            return None
+        return self.pattern.search(text)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleBook:
     """The rules with their patterns, the weightiest first."""
 
-    entries: tuple[tuple[Rule, re.Pattern[str]], ...]
+    entries: tuple[_Entry, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules, the weightiest first."""
+        return tuple(entry.rule for entry in self.entries)
 
     def match(self, text: str) -> RuleHit | None:
         """Give the weightiest rule that fits a record's text, a cause before a symptom, or None."""
-        seen = text if len(text) <= _LOOKED_AT else text[: _LOOKED_AT // 2] + "\n" + text[-_LOOKED_AT // 2 :]
-        for rule, pattern in self.entries:
-            if found := pattern.search(seen):
-                return _hit(rule, found, seen)
+        half = _LOOKED_AT // 2
+        seen = text if len(text) <= _LOOKED_AT else text[:half] + "\n" + text[-half:]
+        lower = seen.lower()
+        for entry in self.entries:
+            if found := entry.search(seen, lower):
+                return _hit(entry.rule, found, seen)
         return None
 
     def pattern(self, rule: Rule) -> re.Pattern[str] | None:
         """Give the pattern of a rule."""
-        return next((pattern for entry, pattern in self.entries if entry.id == rule.id), None)
+        return next((entry.pattern for entry in self.entries if entry.rule.id == rule.id), None)
 
     def locate(self, rule: Rule, text: str) -> int:
         """Give the line, from 0, at which a rule's words stand in a record's text."""
@@ -84,10 +113,10 @@ def parse_rules(text: str) -> RuleBook:
             f"rules.yaml: a rule cannot be read ({error}). Compare it with the rules beside it."
         ) from error
     # Ties keep the book's order, so the more particular rule is written first.
-    return RuleBook(tuple(sorted(entries, key=lambda e: (-e[0].weight, e[0].kind != "cause"))))
+    return RuleBook(tuple(sorted(entries, key=lambda e: (-e.rule.weight, e.rule.kind != "cause"))))
 
 
-def _entry(data: Mapping[str, Any]) -> tuple[Rule, re.Pattern[str]]:
+def _entry(data: Mapping[str, Any]) -> _Entry:
     if data["kind"] not in _KINDS:
         raise ValueError(f"{data['id']}: kind must be one of {_KINDS}")
     pattern = re.compile("|".join(f"(?:{p})" for p in data["match"]), re.IGNORECASE)
@@ -100,4 +129,26 @@ def _entry(data: Mapping[str, Any]) -> tuple[Rule, re.Pattern[str]]:
         fix=str(data["fix"]),
         source=str(data.get("source", "")),
     )
-    return rule, pattern
+    words = [sure_words(p) for p in data["match"]]
+    return _Entry(rule, pattern, tuple(words) if all(words) else ())
+
+
+def sure_words(pattern: str) -> str:
+    """Give the longest plain text, in small letters, that every match of a pattern contains; "" for none.
+
+    A rule book is asked about every new text, and looking for plain words first is ten times as fast.
+    """
+    bare = _ESCAPED.sub(lambda m: m[1] if m[1] in _PLAIN_ESCAPES else _GAP, _without_groups(pattern))
+    if "|" in bare:
+        return ""
+    longest = max(_BETWEEN.split(_OPTIONAL.sub(_GAP, bare)), key=len).lower()
+    return longest if len(longest) >= _SHORTEST else ""
+
+
+def _without_groups(pattern: str) -> str:
+    """Put a gap for each group and each set of characters, with the count that follows it."""
+    before = None
+    while before != pattern:
+        before = pattern
+        pattern = _GROUP.sub(_GAP, pattern)
+    return pattern

@@ -135,7 +135,7 @@ def _day_first(match: re.Match[str]) -> tuple[datetime, bool, bool]:
 
 
 _FORMS: Mapping[str, tuple[str, _Read]] = {
-    "iso": (rf"(?<![\d.]){_YMD}(?:[T_]| {{1,2}}){_TIME}{_ZONE}", _wall),
+    "iso": (rf"(?<![\d.]){_YMD}(?:[T_\t]| {{1,2}}){_TIME}{_ZONE}", _wall),
     "clf": (rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}})[: ]{_TIME}{_ZONE}", _wall),
     "slashes": (rf"(?<!\d)(?P<y>\d{{4}})/(?P<mo>\d\d)/(?P<d>\d\d) {_TIME}{_ZONE}", _wall),
     "day-month-name": (rf"(?<!\d)(?P<d>\d{{1,2}})[ -]{_MONTH}[ -](?P<y>\d{{4}})[ :T]{_TIME}{_ZONE}", _wall),
@@ -145,7 +145,7 @@ _FORMS: Mapping[str, tuple[str, _Read]] = {
     "syslog": (rf"\b{_MONTH} +(?P<d>\d{{1,2}}) {_TIME}{_ZONE}", _wall),
     "day-first": (rf"(?<!\d){_DMY},? +{_TIME}(?: (?P<ap>[AaPp][Mm])\b)?", _day_first),
     "glog": (rf"^[IWEF](?P<mo>\d\d)(?P<d>\d\d) {_TIME}", _wall),
-    "compact": (rf"(?<![\w.]){_PACKED_DAY}[T -]?{_PACKED_TIME}{_ZONE}", _wall),
+    "compact": (rf"(?<![\w.]){_PACKED_DAY}[T .-]?{_PACKED_TIME}{_ZONE}", _wall),
     "short-year": (rf"^\[?{_SHORT_DAY} +(?P<h>[ \d]\d):?(?P<mi>\d\d):?(?P<s>\d\d)\b", _wall),
     "short-year-slashes": (rf"^(?P<yy>\d\d)/(?P<mo>[01]\d)/(?P<d>[0-3]\d) {_TIME}", _wall),
     "epoch": (
@@ -155,6 +155,8 @@ _FORMS: Mapping[str, tuple[str, _Read]] = {
         ),
         _epoch,
     ),
+    "dots": (rf"(?<!\d){_YMD}-(?P<h>\d\d)\.(?P<mi>\d\d)\.(?P<s>\d\d)(?:\.(?P<f>\d{{1,9}}))?", _wall),
+    "epoch-column": (r"(?:^|\s)(?P<e>1\d{9})(?=\s)", _epoch),
     "time-only": (rf"^[\[(]?{_TIME}\b(?![:.\d])", _wall),
 }
 _PATTERNS = {form: (re.compile(pattern), read) for form, (pattern, read) in _FORMS.items()}
@@ -186,7 +188,7 @@ def _match(form: str, text: str) -> Stamp | None:
         wall, has_year, has_date = read(match)
     except ValueError:
         return None
-    offset = timedelta(0) if form == "epoch" else zone_offset(match.groupdict().get("z"))
+    offset = timedelta(0) if read is _epoch else zone_offset(match.groupdict().get("z"))
     return Stamp(wall, offset, match.start(), match.end(), has_year, has_date)
 
 

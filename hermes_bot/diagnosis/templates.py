@@ -12,9 +12,9 @@ from hermes_bot.diagnosis.values import Level, Place, Record, RuleHit, Template
 
 _KEPT_PLACES = 50_000
 _MOST_TEXTS = 200_000
-_MOST_CLUSTERS = 2_000
+_MOST_CLUSTERS = 1_000
 _OVERFLOW = 0
-_OVERFLOW_TEXT = "(further messages of many kinds)"
+_OVERFLOW_TEXT = "(one of very many different messages)"
 _AGREEING = 6
 _EXTRA_WORDS = 400
 
@@ -42,20 +42,20 @@ class _Kind:
 class TemplateMiner:
     """Counts records by what they say. Harmless records are only counted, not kept.
 
-    drain3's tree is used without its persistence and configuration: texts are masked before, equal masked
-    texts ask it once, and the number of templates is bounded however wild the log is.
+    drain3's tree is used without its persistence and configuration: texts are masked before, and equal
+    masked texts ask it once. A log so wild that it makes a thousand templates is left to the rule book from there on.
     """
 
     def __init__(self, rules: RuleBook) -> None:
         self._rules = rules
-        self._drain = Drain(depth=4, sim_th=0.5, max_children=100, max_clusters=_MOST_CLUSTERS)
+        self._drain = Drain(depth=5, sim_th=0.5, max_children=100)
         self._kinds: dict[tuple[str, bool], _Kind] = {}
         self._groups: dict[tuple[str, int, Level, str], _Group] = {}
         self._hits: dict[tuple[int, Level], list[RuleHit | None]] = {}
         self._texts: dict[int, str] = {_OVERFLOW: _OVERFLOW_TEXT}
 
     def add(self, record: Record) -> bool:
-        """Count a record; tell whether it looks bad."""
+        """Count a record; tell whether it is an error or a known fault."""
         level = record.level
         head = _speaking_text(record)
         kind = self._kind(head, record, known=level >= Level.WARNING)
@@ -71,7 +71,7 @@ class TemplateMiner:
         group.count += 1
         if len(group.places) < _KEPT_PLACES:
             self._keep(group, record)
-        return True
+        return level >= Level.ERROR or kind.hit is not None
 
     def _keep(self, group: _Group, record: Record) -> None:
         head = Place(record.file, record.line, record.at)
@@ -95,8 +95,11 @@ class TemplateMiner:
 
     def _learn(self, masked: str, record: Record, *, known: bool) -> _Kind:
         looks_bad = known or sounds_bad(record.message)
-        if not looks_bad or len(self._kinds) >= _MOST_TEXTS:
-            return _Kind(_OVERFLOW, None, suspicious=looks_bad and known)
+        if not looks_bad:
+            return _Kind(_OVERFLOW, None, suspicious=False)
+        if self._drain.clusters_counter >= _MOST_CLUSTERS:
+            hit = self._rules.match(record.message)
+            return _Kind(_OVERFLOW, hit, suspicious=known or hit is not None)
         cluster, _ = self._drain.add_log_message(masked)
         self._texts[cluster.cluster_id] = cluster.get_template()
         hit = self._verdict(cluster.cluster_id, record)
@@ -127,7 +130,7 @@ class TemplateMiner:
                 sample=group.sample,
             )
             for key, group in self._groups.items()
-            if key[1] != _OVERFLOW
+            if key[1] != _OVERFLOW or group.hit
         ]
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from hermes_bot.diagnosis.rules import clean, fill, parse_rules, rule_book
+from hermes_bot.diagnosis.rules import clean, fill, parse_rules, rule_book, sure_words
 from hermes_bot.errors import ConfigError
 
 
 def test_every_rule_is_whole_and_has_a_name_of_its_own() -> None:
-    rules = [rule for rule, _ in rule_book().entries]
+    rules = rule_book().rules
     assert len(rules) >= 30
     assert len({rule.id for rule in rules}) == len(rules)
     assert all(rule.diagnosis and rule.fix and rule.label and 1 <= rule.weight <= 6 for rule in rules)
@@ -61,3 +61,23 @@ def test_named_words_go_into_the_sentence_cleaned() -> None:
 def test_a_malformed_book_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="a rule cannot be read"):
         parse_rules(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"no space left on device", "no space left on device"),
+        (r"read-only file ?system", "read-only file"),
+        (r"(?:a|b) \bname resolution\b", "name resolution"),
+        (r"disk watermark \[[^\]]*\] exceeded", "disk watermark ["),
+        (r"ab+cdef{0,3}", "cde"),
+        (r"one|two", ""),
+        (r"\d+", ""),
+    ],
+)
+def test_the_sure_words_of_a_pattern_stand_in_all_it_matches(pattern: str, words: str) -> None:
+    assert sure_words(pattern).strip() == words
+
+
+def test_no_rule_has_to_be_tried_on_every_text() -> None:
+    assert [entry.rule.id for entry in rule_book().entries if not entry.words] == []
