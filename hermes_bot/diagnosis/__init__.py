@@ -13,16 +13,7 @@ from hermes_bot.diagnosis.demo import DemoService, DemoSystem, load_demo
 from hermes_bot.diagnosis.pipeline import analyse, diagnose, last_deploy, select
 from hermes_bot.diagnosis.report import render_report, report_dict
 from hermes_bot.diagnosis.selection import LogQuery, LogSelection
-from hermes_bot.diagnosis.values import (
-    Advice,
-    Finding,
-    Findings,
-    LogQuery,
-    LogSelection,
-    Place,
-    Quote,
-    Report,
-)
+from hermes_bot.diagnosis.values import Advice, Finding, Findings, Place, Quote, Report
 
 __all__ = [
     "Advice",

@@ -43,7 +43,8 @@ class TemplateMiner:
     """Counts records by what they say. Harmless records are only counted, not kept.
 
     drain3's tree is used without its persistence and configuration: texts are masked before, and equal
-    masked texts ask it once. A log so wild that it makes a thousand templates is left to the rule book from there on.
+    masked texts ask it once. A log so wild that it makes a thousand templates is left to the rule book from
+    there on.
     """
 
     def __init__(self, rules: RuleBook) -> None:
