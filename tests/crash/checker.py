@@ -45,9 +45,14 @@ def check(ledger: Ledger) -> Verdict:
         *_resumed(ledger),
         *_notices(ledger),
     )
-    if unknown > ledger.kills:
+    if unknown > _at_risk(ledger):
         wrong = (*wrong, f"{unknown} effects are unknown after {ledger.kills} kills")
     return Verdict(wrong, unknown, failed)
+
+
+def _at_risk(ledger: Ledger) -> int:
+    """Return how many calls were under way at most when the program was killed: one in each thread."""
+    return ledger.kills * len({task["thread"] for task in ledger.tasks})
 
 
 def _answers(ledger: Ledger) -> Iterator[str]:
@@ -118,7 +123,7 @@ def _resumed(ledger: Ledger) -> Iterator[str]:
         last[one["label"]] = one["round"]
     again = Counter((one["label"], one["round"]) for one in ledger.asked)
     repeats = sum(again.values()) - len(again)
-    if repeats > ledger.kills:
+    if repeats > _at_risk(ledger):
         yield f"{repeats} model calls were repeated after {ledger.kills} kills"
     words = [one["word"] for one in ledger.ran if one["word"].endswith(CHAIN)]
     for label in {word.rpartition(".")[0] for word in words}:
@@ -127,7 +132,7 @@ def _resumed(ledger: Ledger) -> Iterator[str]:
             yield f"{label} ran its steps in the order {places}"
     reads = Counter(one["word"] for one in ledger.ran if one["tool"] == "peek")
     repeats = sum(reads.values()) - len(reads)
-    if repeats > ledger.kills:
+    if repeats > _at_risk(ledger):
         yield f"{repeats} reads were repeated after {ledger.kills} kills"
 
 

@@ -104,12 +104,18 @@ class Stage:
             self.outside.say(SLOW, self.slow.pop(0))
         return not self.slow and self.outside.is_done()
 
+    def stderr(self) -> str:
+        """Return the end of what the program wrote to its standard error."""
+        return (self.folder / "stderr").read_text(encoding="utf-8")[-4_000:]
+
     async def _ending(self) -> int:
         return int(await self._line())
 
     async def _line(self) -> bytes:
         assert self.launcher.stdout is not None
-        return await self.launcher.stdout.readline()
+        line = await self.launcher.stdout.readline()
+        assert line, f"the launcher is gone: {self.stderr()}"
+        return line
 
 
 @asynccontextmanager
