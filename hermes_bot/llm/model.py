@@ -83,13 +83,16 @@ class EndpointModel:
             self._headers["Authorization"] = Omit()
         self._prices = prices
         self._clock = clock
+        places = [(section.base_url, section.name), *((one.base_url, one.name) for one in section.fallbacks)]
         self._http = DefaultAioHttpClient(
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),  # the whole is bounded in _ask
             follow_redirects=False,
             trust_env=False,
+            verify=any(
+                urlsplit(url).scheme != "http" for url, _ in places
+            ),  # loading certificates takes 60 ms
             event_hooks={"response": [_bound]},
         )
-        places = [(section.base_url, section.name), *((one.base_url, one.name) for one in section.fallbacks)]
         self._endpoints = [
             _Endpoint(_where(url), name, self._client(url), request.strongest(section))
             for url, name in places
