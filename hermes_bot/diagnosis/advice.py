@@ -1,12 +1,14 @@
 """Knows how to say what was found: the rule book's sentences with place, time and consequences."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from hermes_bot.diagnosis.rules import clean, fill
-from hermes_bot.diagnosis.values import Advice, Finding, Findings
+from hermes_bot.diagnosis.values import Advice, Finding, Findings, Place
 
 _MOST_CONSEQUENCES = 3
+_FOLLOWS = timedelta(minutes=15)
+_PLACEHOLDER = re.compile(r"<[a-z*]+>")
 _GO_FRAME = re.compile(r"(?P<call>[\w./()*-]+)\([^()\n]*\)\n\s*(?P<file>/[^\s:]+\.go):(?P<line>\d+)")
 _PYTHON_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<call>[\w<>]+)')
 _JAVA_FRAME = re.compile(r"\bat (?P<call>[\w.$<>]+)\((?P<file>\w+\.(?:java|kt|scala)):(?P<line>\d+)\)")
@@ -52,7 +54,8 @@ def minute(at: datetime) -> str:
 
 def _what(best: Finding) -> str:
     if best.hit is None:
-        return f'The first thing that went wrong and is not usual here: "{clean(best.template)}".'
+        said = clean(_PLACEHOLDER.sub("...", best.template))
+        return f'The first thing that went wrong and is not usual here: "{said}".'
     words = dict(best.hit.words)
     if frame := own_frame(best.sample):
         words["frame"] = clean(frame)
@@ -60,7 +63,7 @@ def _what(best: Finding) -> str:
 
 
 def _when(best: Finding, findings: Findings) -> str:
-    where = f"{best.first.file}, line {best.first.line}"
+    where = _where(best.first)
     times = "once" if best.count == 1 else f"{best.count} times"
     if best.onset is None:
         return f"It is first seen in {where}, {times} in all; the lines carry no times."
@@ -76,8 +79,11 @@ def _change(findings: Findings) -> str:
     change = findings.change
     if change is None or change.at is None:
         return ""
-    where = f"{change.file}, line {change.line}"
-    return f"A version was deployed or started shortly before, at {minute(change.at)} ({where})."
+    return f"A version was deployed or started shortly before, at {minute(change.at)} ({_where(change)})."
+
+
+def _where(place: Place) -> str:
+    return f"{clean(place.file)}, line {place.line}"
 
 
 def _consequences(findings: Findings) -> str:
@@ -85,9 +91,15 @@ def _consequences(findings: Findings) -> str:
     later = [
         f"{f.hit.rule.label} ({f.count})"
         for f in findings.candidates[1:]
-        if f.hit and f.is_symptom and (best.onset is None or f.onset is None or f.onset >= best.onset)
+        if f.hit and f.is_symptom and _follows(f, best)
     ]
     return f"Seen as a consequence: {', '.join(later[:_MOST_CONSEQUENCES])}." if later else ""
+
+
+def _follows(finding: Finding, best: Finding) -> bool:
+    if best.onset is None or finding.onset is None:
+        return True
+    return best.onset <= finding.onset <= (best.last or best.onset) + _FOLLOWS
 
 
 def _fix(best: Finding) -> str:

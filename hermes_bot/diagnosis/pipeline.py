@@ -33,7 +33,7 @@ _FIRST_LINES = 20
 _SHIFTED = (
     "These are example logs; their times are shifted so that the last line is now, quotes keep their own."
 )
-_CHANGE_REACH = timedelta(hours=1)
+_CHANGE_REACH = timedelta(minutes=15)
 _QUOTES_BEST = 3
 _QUOTES_OTHERS = 2
 
@@ -187,7 +187,7 @@ def _analyse(reading: _Reading) -> Findings:
 
 
 def _change_before(candidates: Sequence[Finding], changes: Sequence[Place]) -> Place | None:
-    """The last deploy within the hour before the incident: often its reason, never more than a hint."""
+    """The last deploy right before the incident: often its reason, never more than a hint."""
     onset = candidates[0].onset if candidates else None
     if onset is None:
         return None

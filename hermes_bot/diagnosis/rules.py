@@ -14,8 +14,8 @@ from hermes_bot.errors import ConfigError
 
 _LOOKED_AT = 6_000
 _WORD_LENGTH = 80
-_KINDS = ("cause", "symptom")
-_UNSAFE = re.compile(r"[^\w .:/@%+=,-]")
+_KINDS = ("cause", "symptom", "noise")
+_UNSAFE = re.compile(r"[^\w .:/%+=,-]|:(?=//)")  # no markup, no mention of people, no link
 _GAP = "\0"
 _SHORTEST = 3
 _PLAIN_ESCAPES = ".()[]{}/\\-\"'`@$ "

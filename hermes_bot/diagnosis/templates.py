@@ -104,6 +104,8 @@ class TemplateMiner:
         cluster, _ = self._drain.add_log_message(masked)
         self._texts[cluster.cluster_id] = cluster.get_template()
         hit = self._verdict(cluster.cluster_id, record)
+        if hit is not None and hit.rule.kind == "noise":
+            return _Kind(_OVERFLOW, None, suspicious=False)
         suspicious = known or hit is not None or record.level == Level.NONE
         return _Kind(cluster.cluster_id, hit, suspicious=suspicious)
 
@@ -122,7 +124,7 @@ class TemplateMiner:
         return [
             Template(
                 stream=group.stream,
-                text=self._texts[key[1]],
+                text="".join(c for c in self._texts[key[1]] if c.isprintable()),
                 level=group.level,
                 hit=group.hit,
                 places=_by_time(group.places),

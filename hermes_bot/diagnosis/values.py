@@ -90,7 +90,7 @@ class Rule:
     """One common fault of the rule book.
 
     Attributes:
-        kind: ``cause``, or ``symptom`` for what is only seen downstream of one.
+        kind: ``cause``, ``symptom`` for what is only seen downstream of one, or ``noise``.
         weight: 1 (often harmless) to 6 (hardly ever anything else).
         label: the fault in a few words.
     """
@@ -197,7 +197,7 @@ class Findings:
         errors: how many messages of the window are errors or known faults, noise included.
         records: how many messages the window has; ``lines`` how many lines were read in all.
         noise: templates that look like errors but keep their usual rate.
-        change: where a deploy or a start of a version shows within the hour before the first bad line.
+        change: where a deploy or a start of a version shows right before the first bad line.
         notes: sentences about what could not be read.
     """
 
