@@ -50,27 +50,19 @@ class DemoSystem:
         return LogQuery(asked.paths + others, since, until, shift=now - self.last)
 
 
-def demo_folder() -> Path:
-    """Find the demo's files: bundled with an installed program, in ``data/demo`` of a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    bundled = package / "bundled_demo"
-    return bundled if bundled.is_dir() else package.parent / "data" / "demo"
-
-
-def load_demo(folder: Path | None = None) -> DemoSystem:
-    """Read the demo's manifest.
+def load_demo(folder: Path) -> DemoSystem:
+    """Read the manifest of the demo in a folder.
 
     Raises:
         ConfigError: the folder holds no demo, or its manifest is malformed.
     """
-    where = folder or demo_folder()
     try:
-        data = tomllib.loads((where / MANIFEST).read_text(encoding="utf-8"))
-        services = tuple(_service(where, name, entry) for name, entry in data["services"].items())
+        data = tomllib.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        services = tuple(_service(folder, name, entry) for name, entry in data["services"].items())
         return DemoSystem(services, data["last"])
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"{where / MANIFEST}: the demo cannot be read ({error}). Install it again."
+            f"{folder / MANIFEST}: the demo cannot be read ({error}). Install it again."
         ) from error
 
 

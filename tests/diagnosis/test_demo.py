@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from hermes_bot.diagnosis import DemoSystem, LogQuery, Report, diagnose, last_deploy, load_demo, select
-from hermes_bot.diagnosis.demo import demo_folder
 from hermes_bot.errors import ConfigError
 
 NOW = datetime(2027, 3, 1, 9, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "demo"
 
 
 @pytest.fixture(scope="module")
 def demo() -> DemoSystem:
-    return load_demo()
+    return load_demo(FOLDER)
 
 
 def ask(demo: DemoSystem, service: str, since: timedelta, until: timedelta = timedelta(0)) -> Report:
@@ -61,7 +61,7 @@ def test_quotes_are_the_bytes_of_the_files_whatever_the_shift(demo: DemoSystem) 
     report = ask(demo, "checkout", HOUR)
     assert len(report.quotes) >= 4
     for quote in report.quotes:
-        lines = (demo_folder() / "logs" / quote.file).read_text(encoding="utf-8").split("\n")
+        lines = (FOLDER / "logs" / quote.file).read_text(encoding="utf-8").split("\n")
         assert quote.text in lines[quote.line - 1]
 
 
@@ -75,7 +75,7 @@ def test_the_last_deploy_of_payments_is_known(demo: DemoSystem) -> None:
 
 
 def test_the_demo_is_small() -> None:
-    assert sum(path.stat().st_size for path in demo_folder().rglob("*") if path.is_file()) < 400_000
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 400_000
 
 
 def test_a_folder_without_a_demo_is_refused(tmp_path: Path) -> None:
