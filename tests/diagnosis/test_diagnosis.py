@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hermes_bot.diagnosis import (
     LogQuery,
@@ -24,6 +26,7 @@ from hermes_bot.diagnosis import (
     select,
 )
 from hermes_bot.diagnosis.report import code_span, report_dict
+from hermes_bot.errors import ToolError
 
 NOW = datetime(2026, 11, 3, 12, 0, tzinfo=UTC)
 START = NOW - timedelta(hours=4)
@@ -219,6 +222,62 @@ def test_what_is_no_selection_is_refused(data: dict[str, object]) -> None:
 def test_two_runs_over_one_log_say_the_same(log: Log) -> None:
     log.noise("ERROR write {} failed: No space left on device", 20, BREAK)
     assert report_dict(log.diagnose()) == report_dict(log.diagnose())
+
+
+_WORDS = (
+    b"ERROR",
+    b"2026-11-03 10:00:00",
+    b"no space left on device",
+    b"panic: ",
+    b"{",
+    b'"msg":',
+    b"\n",
+    b"\r\n",
+)
+_PIECES = st.lists(st.sampled_from(_WORDS) | st.binary(max_size=20), max_size=30)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(pieces=_PIECES)
+def test_whatever_a_file_holds_it_is_diagnosed_or_refused_in_words(
+    tmp_path: Path, pieces: list[bytes]
+) -> None:
+    (tmp_path / "app.log").write_bytes(b" ".join(pieces))
+    assert _outcome(tmp_path)
+
+
+def _outcome(folder: Path) -> str:
+    try:
+        report = diagnose(LogQuery((str(folder),)), NOW)
+    except ToolError as refusal:
+        return str(refusal)
+    return render_report(report) + json.dumps(report_dict(report))
+
+
+def test_an_incident_in_one_file_explains_the_errors_in_another(tmp_path: Path) -> None:
+    db = Log(tmp_path / "db.log", seed=1)
+    db.noise("LOG:  checkpoint {} complete", 60).noise("FATAL:  sorry, too many clients already", 15, BREAK)
+    web = Log(tmp_path / "web.log", seed=2).noise(
+        "ERROR GET /p/{} answered 500", 3, BREAK + timedelta(seconds=5)
+    )
+    db.write()
+    web.write()
+    report = diagnose(LogQuery((str(tmp_path),)), NOW)
+    assert report.findings.candidates[0].first.file == "db.log"
+    assert "requests answered with 5xx" in report.advice.diagnosis
+    assert {quote.file for quote in report.quotes} == {"db.log", "web.log"}
+
+
+def test_logins_guessed_by_strangers_are_no_incident(log: Log) -> None:
+    start = BREAK - timedelta(minutes=30)
+    log.noise("sshd[{}]: Failed password for invalid user admin from 192.0.2.7", 2, start, BREAK)
+    assert not log.diagnose().findings.incident
+
+
+def test_a_single_refusal_in_a_long_log_is_no_incident(log: Log) -> None:
+    log.at(BREAK, 'FATAL:  password authentication failed for user "report"')
+    log.at(BREAK + timedelta(hours=0.5), "WARN call to maps: 429 Too Many Requests")
+    assert not log.diagnose().findings.incident
 
 
 @pytest.mark.shared
