@@ -1,4 +1,4 @@
-"""The program killed at random moments, as often as asked: ``python tests/crash/soak.py --kills 200 --seed 1``.
+"""The program killed at random moments, as often as asked: ``python tests/crash/soak.py --kills 200``.
 
 People keep giving it errands in eight threads while it dies at random, between ten milliseconds and a second
 after its start. At the end it may finish what is left, and the world's ledger is checked. One line sums up;
