@@ -107,15 +107,16 @@ class App:
             max_running=config.bot.max_running,
             join_seconds=config.bot.join_seconds,
         )
-        self.dispatcher.on_crash = self._crashed
         self.dispatcher.on_wait = self._tell_wait
         rooms = Rooms(self.db, self.clock, self.inbox, self.dispatcher, self.runs, self.outbox, self.commands)
         self.reception = Reception(rooms)
         self.reception.on_over = self._tell_followers
+        self.dispatcher.on_crash = self.reception.crashed
+        self.outbox.on_dead = self.reception.post_died
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
-        self.upkeep = Upkeep(self.db, self.clock, self.runs, self.outbox, self.dispatcher, self._copy)
+        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
         self.operations = Operations(self)
 
     async def run(self, *, recover: bool) -> None:
@@ -149,6 +150,7 @@ class App:
     async def drain(self) -> None:
         """Take nothing new, let rounds in hand reach their end, send what is written."""
         self.reception.is_open = False
+        self.runs.is_closing = True
         if not await self.dispatcher.drain(self.config.bot.shutdown_seconds):
             log.warning("app.interrupted")
         await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))
@@ -185,10 +187,6 @@ class App:
     def _tell_followers(self, thread: ThreadKey, run: str) -> None:
         for followed in self._followers.get(thread, ()):
             followed.put_nowait(run)
-
-    async def _crashed(self, run: str) -> None:
-        await self.runs.fail(run, "something in me broke. The operator's log says where.")
-        self.outbox.wake()
 
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:

@@ -85,7 +85,8 @@ def build_hands(
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
     choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
-    hands = Hands(model, toolbox, frame, config.profiles, choose, config.state_dir / "workspaces")
+    workspaces = config.state_dir / "workspaces"
+    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces, config.budgets)
     return hands, close
 
 

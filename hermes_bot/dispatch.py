@@ -12,6 +12,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from hermes_bot.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -30,6 +32,7 @@ class Job:
     Attributes:
         run: the run to go on with; empty for a new one.
         inbox: the inbox rows of ``messages``, in the same order.
+        received: when the last of them came, on the monotonic clock.
     """
 
     run: str = ""
@@ -38,27 +41,22 @@ class Job:
     received: float = 0.0
 
 
-class Work(Protocol):
-    """What a lane does with a job."""
-
-    async def __call__(self, job: Job, lane: Lane) -> None:
-        """Do it to its end; raising means a bug, which costs this job only."""
-        ...
-
-
 @dataclass(slots=True, eq=False)
 class Lane:
     """One thread's queue.
 
     Attributes:
         run: the run at work, set by the work as soon as it is known.
+        at_work: the job in hand.
+        taken: inbox rows that the run at work took in beside its job's.
     """
 
     thread: ThreadKey
     run: str = ""
     jobs: deque[Job] = field(default_factory=deque)
+    at_work: Job | None = None
+    taken: list[int] = field(default_factory=list)
     working: asyncio.Task[None] | None = None
-    more: asyncio.Event = field(default_factory=asyncio.Event)
 
     def take_added(self) -> tuple[tuple[int, Incoming], ...]:
         """Take the messages at the head of the queue, with their inbox rows, for the run at work."""
@@ -66,11 +64,43 @@ class Lane:
         while self.jobs and not self.jobs[0].run and all(m.request is None for m in self.jobs[0].messages):
             job = self.jobs.popleft()
             added.extend(zip(job.inbox, job.messages, strict=True))
+        self.taken.extend(number for number, _ in added)
         return tuple(added)
+
+    @property
+    def in_hand(self) -> tuple[int, ...]:
+        """The inbox rows that are being worked on."""
+        return (*(self.at_work.inbox if self.at_work else ()), *self.taken)
+
+
+class Work(Protocol):
+    """What a lane does with a job."""
+
+    async def __call__(self, job: Job, lane: Lane) -> None:
+        """Do it to its end.
+
+        Raises:
+            StoreError: a step could not be stored; what is stored is taken up again later.
+            Exception: a bug, which costs this job only.
+        """
+        ...
+
+
+class OnCrash(Protocol):
+    """Who tells people that a job broke."""
+
+    async def __call__(self, job: Job, lane: Lane, error: Exception) -> None:
+        """Say it in the thread and settle what the job leaves open."""
+        ...
 
 
 class Dispatcher:
-    """Runs jobs: in order within a thread, in parallel over threads, at most ``max_running`` at once."""
+    """Runs jobs: in order within a thread, in parallel over threads, at most ``max_running`` at once.
+
+    Attributes:
+        on_wait: told of a job that waits for its turn for longer than ``TELL_AFTER_SECONDS``.
+        on_crash: told of a job that broke.
+    """
 
     def __init__(self, work: Work, clock: Clock, *, max_running: int, join_seconds: float) -> None:
         self._work = work
@@ -81,7 +111,7 @@ class Dispatcher:
         self._group: asyncio.TaskGroup | None = None
         self._is_closing = False
         self.on_wait: Callable[[Job, ThreadKey], Awaitable[None]] | None = None
-        self.on_crash: Callable[[str], Awaitable[None]] | None = None
+        self.on_crash: OnCrash | None = None
 
     @property
     def running(self) -> int:
@@ -104,22 +134,30 @@ class Dispatcher:
             if self._group is not None:
                 self._group.create_task(self._serve(lane))
         lane.jobs.append(job)
-        lane.more.set()
 
-    def is_busy(self, thread: ThreadKey) -> bool:
-        """Whether a run is at work in the thread."""
-        lane = self._lanes.get(thread)
-        return lane is not None and lane.working is not None
+    def held(self) -> tuple[set[str], set[int]]:
+        """Return the runs and the inbox rows that lanes hold: they need nobody else's care."""
+        runs, rows = set[str](), set[int]()
+        for lane in self._lanes.values():
+            runs |= {lane.run, *(job.run for job in lane.jobs)}
+            rows.update(lane.in_hand, *(job.inbox for job in lane.jobs))
+        return runs, rows
 
-    def cancel(self, thread: ThreadKey) -> bool:
-        """Interrupt what is at work in the thread, at once; False where nothing is."""
+    def halt(self, thread: ThreadKey) -> tuple[int, ...]:
+        """Interrupt what is at work in the thread and empty its queue; return the inbox rows concerned."""
         lane = self._lanes.get(thread)
-        return lane is not None and lane.working is not None and lane.working.cancel()
+        if lane is None:
+            return ()
+        rows = (*lane.in_hand, *(number for job in lane.jobs for number in job.inbox))
+        lane.jobs.clear()
+        if lane.working is not None:
+            lane.working.cancel()
+        return rows
 
     def withdraw(self, thread: ThreadKey, inbox: int) -> None:
-        """Take a queued message out again: it was deleted."""
+        """Take a queued message out again: it was deleted. Others that were joined with it stay."""
         if lane := self._lanes.get(thread):
-            lane.jobs = deque(job for job in lane.jobs if inbox not in job.inbox)
+            lane.jobs = deque(left for job in lane.jobs if (left := _without(job, inbox)) is not None)
 
     def replace(self, thread: ThreadKey, inbox: int, message: Incoming) -> None:
         """Put an edited message in the place of the queued one."""
@@ -135,45 +173,57 @@ class Dispatcher:
         _, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
             task.cancel()
+        if late:
+            await asyncio.wait(late)
         return not late
 
     async def _serve(self, lane: Lane) -> None:
         """Do the lane's jobs one after the other; end when there are none, the next one opens a new lane."""
         while lane.jobs and not self._is_closing:
             await self._joined(lane)
-            if not lane.jobs:
-                break
-            job = lane.jobs.popleft()
             async with asyncio.TaskGroup() as group:
-                told = group.create_task(self._tell_if_late(job, lane.thread))
+                told = group.create_task(self._tell_if_late(lane))
                 async with self._slots:
                     told.cancel()
-                    if not self._is_closing:
-                        await self._do(job, lane)
+                    if lane.jobs and not self._is_closing:  # until here it may still be edited or deleted
+                        await self._do(lane.jobs.popleft(), lane)
         self._lanes.pop(lane.thread, None)
 
     async def _do(self, job: Job, lane: Lane) -> None:
+        lane.run, lane.at_work = job.run, job
         async with asyncio.TaskGroup() as group:
-            lane.run = job.run
             lane.working = group.create_task(self._guarded(job, lane))
-        lane.working, lane.run = None, ""
+        lane.working, lane.run, lane.at_work = None, "", None
+        lane.taken.clear()
 
     async def _guarded(self, job: Job, lane: Lane) -> None:
         try:
             await self._work(job, lane)
-        except Exception:  # the one wide net: one thread's bug must not stop the others
-            log.exception("run.crashed", extra={"lane": str(lane.thread), "run": lane.run})
-            if self.on_crash is not None and lane.run:
-                await self.on_crash(lane.run)
+        except StoreError as error:  # what is stored stays as it is, and is taken up when the store can write
+            log.error("run.put_aside", extra=_names(lane, error))  # noqa: TRY400 - no bug, so no trace
+        except Exception as error:  # the one wide net: one thread's bug must not stop the others
+            log.exception("run.crashed", extra=_names(lane, error))
+            await self._tell_crash(job, lane, error)
 
-    async def _tell_if_late(self, job: Job, thread: ThreadKey) -> None:
+    async def _tell_crash(self, job: Job, lane: Lane, error: Exception) -> None:
+        try:
+            if self.on_crash is not None:
+                await self.on_crash(job, lane, error)
+        except StoreError as refused:
+            log.error("run.put_aside", extra=_names(lane, refused))  # noqa: TRY400 - as above
+
+    async def _tell_if_late(self, lane: Lane) -> None:
         await self._clock.sleep(TELL_AFTER_SECONDS)
-        if self.on_wait is not None:
-            await self.on_wait(job, thread)
+        if self.on_wait is None or not lane.jobs:
+            return
+        try:
+            await self.on_wait(lane.jobs[0], lane.thread)
+        except StoreError as error:
+            log.warning("run.wait_untold", extra=_names(lane, error))
 
     async def _joined(self, lane: Lane) -> None:
         """Join the pieces of one message: one person's messages that come within the joining time."""
-        while True:
+        while lane.jobs:
             head = lane.jobs[0]
             if head.run or not head.messages or head.messages[-1].complete:
                 return
@@ -183,8 +233,6 @@ class Dispatcher:
             if left <= 0 or len(lane.jobs) > 1 or head.messages[-1].complete:
                 return  # what follows in the queue was not joined, so this message is whole
             await self._clock.sleep(left)
-            if not lane.jobs:
-                return
 
 
 def _join_head(jobs: deque[Job], seconds: float) -> deque[Job]:
@@ -213,3 +261,16 @@ def _edited(job: Job, inbox: int, message: Incoming) -> Job:
         message if number == inbox else old for number, old in zip(job.inbox, job.messages, strict=True)
     )
     return Job(job.run, job.inbox, messages, job.received)
+
+
+def _without(job: Job, inbox: int) -> Job | None:
+    if inbox not in job.inbox:
+        return job
+    kept = [(number, one) for number, one in zip(job.inbox, job.messages, strict=True) if number != inbox]
+    if not kept:
+        return None
+    return Job(job.run, tuple(n for n, _ in kept), tuple(one for _, one in kept), job.received)
+
+
+def _names(lane: Lane, error: Exception) -> dict[str, str]:
+    return {"lane": str(lane.thread), "run": lane.run, "error": str(error)[:200]}

@@ -185,8 +185,16 @@ def _step(state: RunState, row: Row) -> RunState:
     if row.status == "intent":
         return state
     done = StepDone(row.data["step"], row.data.get("item", 0), row.status, row.data.get("data"))
-    effects = (*state.effects, row.action) if row.data.get("effect") and row.status == "ok" else state.effects
-    return replace(state, steps=(*state.steps, done), effects=effects, used=_used(state, row))
+    state = replace(state, steps=(*state.steps, done), used=_used(state, row))
+    return _with_effect(state, row.action, row.status) if row.data.get("effect") else state
+
+
+def _with_effect(state: RunState, tool: str, status: str) -> RunState:
+    if status in ("ok", "partial"):
+        return replace(state, effects=(*state.effects, tool))
+    if status in ("unknown", "timeout"):
+        return replace(state, unknowns=(*state.unknowns, tool))
+    return state
 
 
 def _judge(state: RunState, row: Row) -> RunState:
@@ -252,7 +260,7 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
         text=text,
         summary=summary,
     )
-    effect = bool(came.get("effect")) and is_ok
+    effect = bool(came.get("effect"))
     name = decision.action.name if isinstance(decision, CallTool) else ""
     report = came.get("report")
     state = replace(
@@ -268,11 +276,12 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
         else state.refusals,
         ok_rounds=state.ok_rounds | {state.round} if is_ok else state.ok_rounds,
         ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
-        effects=(*state.effects, name) if effect else state.effects,
         reports=(*state.reports, (state.round, str(report))) if report else state.reports,
-        traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect))[-TRACES:],
+        traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect and is_ok))[-TRACES:],
     )
-    return _shelve(state, done, is_read=is_ok and is_call and not effect)
+    if effect:
+        return _shelve(_with_effect(state, name, status), done, is_read=False)
+    return _shelve(state, done, is_read=is_ok and is_call)
 
 
 def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:

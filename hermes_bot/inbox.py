@@ -57,7 +57,8 @@ class Inbox:
             if number is None:
                 return None
             before = threads.get(db, said.thread)
-            threads.touch(db, said.thread, said.user, now)
+            # who only talks beside us takes no part in our conversation
+            threads.touch(db, said.thread, said.user if said.addressed else "", now)
             if said.kind == "message" and said.text:
                 key = said.message_id or said.event_id
                 line = Line(said.thread, said.user, said.user_name, said.text, said.sent_at, key)
@@ -67,6 +68,19 @@ class Inbox:
             return Accepted(number, said, asked[-1] if asked else None, taking_part)
 
         return await self._db.transact("inbox.store", store)
+
+    async def place(self, stored: Stored) -> Accepted:
+        """Return a message that was stored earlier, with what the router needs to know of its thread now."""
+
+        def load(db: sqlite3.Connection) -> Accepted:
+            asked = questions.open_of_thread(db, stored.incoming.thread)
+            # a question that was asked later is none that this message can be an answer to
+            known = [one for one in asked if one.created_at <= stored.at]
+            thread = threads.get(db, stored.incoming.thread)
+            taking_part = thread.participants if thread else ()
+            return Accepted(stored.id, stored.incoming, known[-1] if known else None, taking_part)
+
+        return await self._db.read(load)
 
     async def pending(self) -> list[Stored]:
         """Return what was accepted and never worked on, oldest first."""

@@ -2,7 +2,7 @@
 
 A row is ``sending`` on the disk before the platform is called. What a crash or a lost connection leaves in
 that state is ``unknown``: the platform is asked for the row's key, and only proof that it is not there sends
-it again.
+it again. A receipt that the store cannot take just now is kept until it can.
 """
 
 from __future__ import annotations
@@ -10,38 +10,56 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from hermes_bot.errors import AdapterError, Ambiguous, RateLimited, Transient
+from hermes_bot.errors import (
+    AdapterError,
+    Ambiguous,
+    BotBroken,
+    ContentRefused,
+    RateLimited,
+    StoreError,
+    Transient,
+)
 from hermes_bot.store import audit, outbox, questions
 from hermes_bot.store.audit import Entry
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from hermes_bot.messages import Outgoing
     from hermes_bot.ports import Adapter, Clock
     from hermes_bot.store.database import Database
     from hermes_bot.store.outbox import OutboxRow
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SEND_SECONDS = 60.0
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
+ASK_AFTER_SECONDS = (0.0, 2.0, 5.0, 15.0, 30.0)  # while we ask, what is behind an unknown post waits
+BROKEN_SECONDS = 300.0  # between two tries while the bot's own access is broken
+STORE_SECONDS = 5.0  # between two tries of a write that the store refused
 QUESTION = "question/"
 
 
-class Told(Protocol):
-    """Who wants to know that a post has its receipt."""
+class OnDead(Protocol):
+    """Who tells people that a post cannot be shown."""
 
-    def __call__(self, key: str) -> None:
-        """Take note; must not raise."""
+    async def __call__(self, row: OutboxRow, error: AdapterError) -> None:
+        """Tell it once, where a person sees it."""
         ...
 
 
 class Outbox:
-    """Sends what the store holds; started once, woken by ``wake`` when there is more."""
+    """Sends what the store holds; started once, woken by ``wake`` when there is more.
+
+    Attributes:
+        on_dead: told of a post that was given up.
+    """
 
     def __init__(self, db: Database, adapters: Mapping[str, Adapter], clock: Clock, *, seed: int = 0) -> None:
         self._db = db
@@ -50,7 +68,8 @@ class Outbox:
         self._more = asyncio.Event()
         self._jitter = random.Random(seed or None)  # noqa: S311 - spreads retries, keeps no secret
         self._busy: set[str] = set()
-        self.on_sent: Told | None = None
+        self._asking: set[str] = set()
+        self.on_dead: OnDead | None = None
 
     def wake(self) -> None:
         """Look for posts now."""
@@ -58,9 +77,11 @@ class Outbox:
 
     async def run(self) -> None:
         """Send until cancelled. Channels are sent to in parallel, each in its own order."""
-        await self._db.transact("outbox.recover", outbox.recover)
-        await self.ask_unknown()
+        unsure = await self._store("outbox.recover", outbox.recover)
         async with asyncio.TaskGroup() as group:
+            for row in {row.channel: row for row in reversed(unsure)}.values():
+                self._busy.add(row.channel)
+                group.create_task(self._hold(row))
             while True:
                 self._more.clear()
                 for row in await self._due():
@@ -84,18 +105,18 @@ class Outbox:
         return await self._db.read(lambda db: outbox.due(db, now))
 
     async def _until_next(self) -> None:
-        """Wait until there may be something to send."""
+        """Wait until there may be something to send; a channel that is done with a post wakes us itself."""
         at = await self._db.read(outbox.next_due)
-        late = (at - self._clock.now()).total_seconds() if at else None
-        if late is None:
+        if at is None:
             await self._more.wait()
-        elif late > 0 or self._busy:
-            async with asyncio.TaskGroup() as group:
-                timer = group.create_task(self._clock.sleep(max(late, 0.05)))
-                woken = group.create_task(self._more.wait())
-                await asyncio.wait((timer, woken), return_when=asyncio.FIRST_COMPLETED)
-                timer.cancel()
-                woken.cancel()
+            return
+        late = (at - self._clock.now()).total_seconds()
+        async with asyncio.TaskGroup() as group:
+            timer = group.create_task(self._clock.sleep(late if late > 0 else 0.2 if self._busy else 0.0))
+            woken = group.create_task(self._more.wait())
+            await asyncio.wait((timer, woken), return_when=asyncio.FIRST_COMPLETED)
+            timer.cancel()
+            woken.cancel()
 
     async def _serve(self, row: OutboxRow) -> None:
         """Send one post and keep its channel until the pace allows the next."""
@@ -103,33 +124,43 @@ class Outbox:
         try:
             if adapter is None:
                 await self._put_off(row, 60.0, f"no adapter named {row.message.thread.platform} is on")
-            else:
-                await self._send(row, adapter)
+            elif await self._store("outbox.sending", lambda db: outbox.sending(db, row.message.key)):
+                await self._send(row, row.message, adapter)
                 if adapter.pace_seconds:
                     await self._clock.sleep(adapter.pace_seconds)
         finally:
             self._busy.discard(row.channel)
             self.wake()
 
-    async def _send(self, row: OutboxRow, adapter: Adapter) -> None:
-        key = row.message.key
-        if not await self._db.transact("outbox.sending", lambda db: outbox.sending(db, key)):
-            return
+    async def _send(self, row: OutboxRow, message: Outgoing, adapter: Adapter) -> None:
         try:
             async with asyncio.timeout(SEND_SECONDS):
-                posted = await adapter.post(row.message)
+                posted = await adapter.post(message)
         except RateLimited as error:
             await self._put_off(row, error.retry_after, str(error))
         except Transient as error:
             await self._put_off(row, self._back_off(row.attempts), str(error))
+        except BotBroken as error:
+            log.error("outbox.broken", extra={"key": message.key, "error": str(error)})  # noqa: TRY400 - no bug
+            await self._put_off(row, BROKEN_SECONDS, str(error))
         except (Ambiguous, TimeoutError) as error:
-            why = str(error)
-            await self._db.transact("outbox.unknown", lambda db: outbox.unknown(db, key, why))
-            await self.ask_unknown()
+            await self._unsure(row, str(error))
+        except ContentRefused as error:
+            await self._simplify(row, message, adapter, error)
         except AdapterError as error:
-            await self._give_up(row, str(error))
+            await self._give_up(row, error)
         else:
             await self._receipt(row, posted)
+
+    async def _simplify(
+        self, row: OutboxRow, message: Outgoing, adapter: Adapter, error: ContentRefused
+    ) -> None:
+        """Send a refused card as plain text; what is plain already is given up."""
+        simple = plain(message)
+        if simple == message:
+            await self._give_up(row, error)
+        else:
+            await self._send(row, simple, adapter)
 
     async def _receipt(self, row: OutboxRow, posted: str) -> None:
         key = row.message.key
@@ -137,50 +168,102 @@ class Outbox:
         def store(db: sqlite3.Connection) -> None:
             now = self._clock.now()
             outbox.sent(db, key, posted, now)
-            if (
-                key.startswith(QUESTION) and key.count("/") == 1
-            ):  # a question counts as asked from here on, and so do its timers
-                questions.posted(db, key.removeprefix(QUESTION), posted, now)
+            if key.startswith(QUESTION) and key.count("/") == 1:
+                questions.posted(db, key.removeprefix(QUESTION), posted, now)  # only now it counts as asked
 
-        await self._db.transact("outbox.sent", store)
-        if self.on_sent is not None:
-            self.on_sent(key)
+        await self._store("outbox.sent", store)
 
     async def _put_off(self, row: OutboxRow, seconds: float, why: str) -> None:
         log.info("outbox.put_off", extra={"key": row.message.key, "seconds": seconds})
         until = self._clock.now() + timedelta(seconds=seconds)
-        await self._db.transact("outbox.retry", lambda db: outbox.retry(db, row.message.key, until, why))
+        await self._store("outbox.retry", lambda db: outbox.retry(db, row.message.key, until, why))
 
-    async def _give_up(self, row: OutboxRow, why: str) -> None:
-        log.error("outbox.dead", extra={"key": row.message.key, "error": why})
+    async def _give_up(self, row: OutboxRow, error: AdapterError) -> None:
+        key, why = row.message.key, str(error)
+        log.error("outbox.dead", extra={"key": key, "error": why})
 
         def store(db: sqlite3.Connection) -> None:
-            outbox.dead(db, row.message.key, why)
-            audit.note(
-                db, Entry("system", "outbox.dead", row.message.key, "dead", why[:200]), self._clock.now()
-            )
+            outbox.dead(db, key, why)
+            audit.note(db, Entry("system", "outbox.dead", key, "dead", why[:200]), self._clock.now())
 
-        await self._db.transact("outbox.dead", store)
+        await self._store("outbox.dead", store)
+        if self.on_dead is not None:
+            try:
+                await self.on_dead(row, error)
+            except StoreError as refused:
+                log.error("outbox.untold", extra={"key": key, "error": str(refused)})  # noqa: TRY400 - no bug
+
+    async def _unsure(self, row: OutboxRow, why: str) -> None:
+        await self._store("outbox.unknown", lambda db: outbox.unknown(db, row.message.key, why))
+        await self._resolve(row.channel)
+
+    async def _hold(self, row: OutboxRow) -> None:
+        try:
+            await self._resolve(row.channel)
+        finally:
+            self._busy.discard(row.channel)
+            self.wake()
+
+    async def _resolve(self, channel: str) -> None:
+        """Ask about a channel's unknown posts until it answers; those behind wait, but not for ever."""
+        for seconds in ASK_AFTER_SECONDS:
+            await self._clock.sleep(seconds)
+            rows = [row for row in await self._db.read(outbox.unknown_rows) if row.channel == channel]
+            if not rows:
+                return
+            for row in rows:
+                await self._ask(row)
 
     async def ask_unknown(self) -> None:
         """Ask the platforms about posts of which nobody knows whether they went out."""
-        for row in await self._db.read(outbox.unknown_rows):
-            adapter = self._adapters.get(row.message.thread.platform)
-            if adapter is not None:
-                await self._ask(row, adapter)
+        async with asyncio.TaskGroup() as group:
+            for row in await self._db.read(outbox.unknown_rows):
+                group.create_task(self._ask(row))
 
-    async def _ask(self, row: OutboxRow, adapter: Adapter) -> None:
+    async def _ask(self, row: OutboxRow) -> None:
+        key, adapter = row.message.key, self._adapters.get(row.message.thread.platform)
+        if adapter is None or key in self._asking:
+            return
+        self._asking.add(key)
         try:
             async with asyncio.timeout(SEND_SECONDS):
                 found = await adapter.find(row.message)
         except (AdapterError, TimeoutError) as error:
-            log.warning("outbox.still_unknown", extra={"key": row.message.key, "error": str(error)})
-            return
-        if found is not None:
-            await self._receipt(row, found)
+            log.warning("outbox.still_unknown", extra={"key": key, "error": str(error)})
         else:
-            await self._put_off(row, 0.0, "asked: it had not arrived")
+            await (self._not_there(row) if found is None else self._receipt(row, found))
+        finally:
+            self._asking.discard(key)
+
+    async def _not_there(self, row: OutboxRow) -> None:
+        """Send a post again that the platform does not have, unless it was sent again since we asked."""
+
+        def store(db: sqlite3.Connection) -> None:
+            now = outbox.get(db, row.message.key)
+            if now is not None and now.state == "unknown" and now.attempts == row.attempts:
+                outbox.retry(db, row.message.key, self._clock.now(), "asked: it had not arrived")
+
+        await self._store("outbox.retry", store)
+        self.wake()
+
+    async def _store(self, name: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Have something stored, however long it takes: a receipt that is lost is a post sent twice."""
+        while True:
+            try:
+                return await self._db.transact(name, work)
+            except StoreError as error:
+                log.error("outbox.unstored", extra={"work": name, "error": str(error)})  # noqa: TRY400 - no bug
+            await self._clock.sleep(STORE_SECONDS)
 
     def _back_off(self, attempts: int) -> float:
         step = BACK_OFF_SECONDS[min(attempts, len(BACK_OFF_SECONDS) - 1)]
         return step * self._jitter.uniform(0.75, 1.25)
+
+
+def plain(message: Outgoing) -> Outgoing:
+    """Return a post without buttons; its choices are numbered lines, which people answer by number."""
+    labels = [button.label for button in message.buttons]
+    if not labels:
+        return message
+    lines = "\n".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
+    return replace(message, text=f"{message.text}\n\n{lines}", buttons=())

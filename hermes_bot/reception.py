@@ -3,35 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot.dispatch import Job
-from hermes_bot.errors import HermesError
-from hermes_bot.inbox import STALE_AFTER, Accepted
+from hermes_bot.errors import BotBroken, HermesError, PlaceGone
+from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.messages import Outgoing, Reply, Request
-from hermes_bot.router import Answer, Command, NoAnswer, Pressed, Route, Task, UnknownCommand, View, route
+from hermes_bot.router import (
+    Answer,
+    Command,
+    GoOn,
+    NoAnswer,
+    NotForUs,
+    Pressed,
+    Route,
+    Task,
+    UnknownCommand,
+    View,
+    route,
+)
 from hermes_bot.runs.journal import post
-from hermes_bot.runs.posts import CONTINUE_PREFIX
-from hermes_bot.store import questions
+from hermes_bot.runs.posts import CONTINUE_PREFIX, question_of
+from hermes_bot.store import questions, runs
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
+    from datetime import datetime
 
     from hermes_bot.commands import Commands
-    from hermes_bot.dispatch import Dispatcher
-    from hermes_bot.inbox import Inbox
+    from hermes_bot.dispatch import Dispatcher, Lane
+    from hermes_bot.errors import AdapterError
+    from hermes_bot.inbox import Accepted, Inbox
     from hermes_bot.messages import Incoming, Press, ThreadKey
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
     from hermes_bot.runs import Runs
     from hermes_bot.store.database import Database
-    from hermes_bot.store.inbox import Stored
+    from hermes_bot.store.outbox import OutboxRow
 
+IDLE = timedelta(seconds=30)  # what was not touched for so long, and nobody holds, was left behind
 EXPIRED = "That question was already answered or has expired. Nothing was changed."
 LATE = (
     "I was away when you wrote, over an hour ago, so I did not act on it. Say it again if it still matters."
 )
+BROKE = "something in me broke. The operator's log says where."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,7 @@ class Reception:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
+        self._told_late: dict[ThreadKey, datetime] = {}
         self.is_open = True
         self.on_over: Callable[[ThreadKey, str], None] | None = None
 
@@ -71,6 +89,8 @@ class Reception:
         if incoming.kind in ("edit", "delete"):
             await self._change(incoming)
             return None
+        if incoming.request is not None:
+            self._rooms.runs.check(incoming.request)
         accepted = await self._rooms.inbox.accept(incoming)
         return None if accepted is None else await self._handle(accepted)
 
@@ -98,16 +118,46 @@ class Reception:
         """Go on with what the last process left: its runs first, then the messages it had not begun."""
         for thread, run in await self._rooms.runs.recover():
             self._rooms.dispatcher.submit(thread, Job(run=run))
-        told: set[ThreadKey] = set()
         for stored in await self._rooms.inbox.pending():
-            said = stored.incoming
-            if self._rooms.clock.now() - said.sent_at <= STALE_AFTER:
-                await self._again(stored)
-                continue
-            await self._rooms.inbox.finish(stored.id)
-            if said.thread not in told:
-                told.add(said.thread)
-                await self.notice(said.thread, f"late-{stored.id}", LATE)
+            await self._again(await self._rooms.inbox.place(stored))
+
+    async def see_to_questions(self) -> None:
+        """Settle the questions whose time is over, and remind of those that wait for long."""
+        for thread, run in await self._rooms.runs.expire_questions():
+            self._rooms.dispatcher.submit(thread, Job(run=run))
+        await self._rooms.runs.remind()
+        self._rooms.outbox.wake()
+
+    async def take_up(self) -> None:
+        """Go on with what was put aside in this process, because the store could not write, say."""
+        held, rows = self._rooms.dispatcher.held()
+        for thread, run in await self._rooms.runs.recover(held, IDLE):
+            self._rooms.dispatcher.submit(thread, Job(run=run))
+        before = self._rooms.clock.now() - IDLE
+        for stored in await self._rooms.inbox.pending():
+            if stored.id not in rows and stored.at <= before:
+                await self._again(await self._rooms.inbox.place(stored))
+
+    async def crashed(self, job: Job, lane: Lane, error: Exception) -> None:
+        """Say in the thread that a job broke, and settle what it leaves open."""
+        say = str(error) if isinstance(error, HermesError) else BROKE
+        if lane.run:
+            await self._rooms.runs.fail(lane.run, say)
+            self._rooms.outbox.wake()
+        elif job.inbox:
+            await self.notice(lane.thread, f"crash-{job.inbox[0]}", f"I could not begin this: {say}")
+            for number in lane.in_hand:
+                await self._rooms.inbox.finish(number)
+
+    async def post_died(self, row: OutboxRow, error: AdapterError) -> None:
+        """Say once, where a person sees it, that a post cannot be shown; the log has it in any case."""
+        message = row.message
+        if question := question_of(message.key):
+            await self._rooms.runs.unposted(question, str(error))
+        elif message.kind != "notice" and not isinstance(error, PlaceGone | BotBroken):
+            say = f"I have an answer that this platform refuses to show ({error})."
+            await self.notice(message.thread, f"dead-{message.key}", f"{say} Run `{row.run}` holds it.")
+        self._rooms.outbox.wake()
 
     async def notice(self, thread: ThreadKey, key: str, text: str) -> None:
         """Post a line of the program's own; the same key is posted once."""
@@ -118,25 +168,28 @@ class Reception:
         await self._rooms.db.transact("notice", store)
         self._rooms.outbox.wake()
 
-    async def _again(self, stored: Stored) -> None:
-        number, said = stored.id, stored.incoming
-        asked = await self._rooms.db.read(lambda db: questions.open_of_thread(db, said.thread))
-        known = [one for one in asked if one.created_at <= stored.at]  # a later one it cannot be an answer to
-        reply = await self._handle(Accepted(number, said, known[-1] if known else None, (said.user,)))
+    async def _again(self, accepted: Accepted) -> None:
+        reply = await self._handle(accepted)
         if reply is not None:  # whoever asked is gone meanwhile, so it is posted
-            await self.notice(said.thread, f"reply-{number}", reply.text)
+            await self.notice(accepted.incoming.thread, f"reply-{accepted.id}", reply.text)
 
     async def _handle(self, accepted: Accepted) -> Reply | None:
         said = accepted.incoming
-        match route(said, View(accepted.question, accepted.participants)):
+        routed = route(said, View(accepted.question, accepted.participants))
+        if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
+            await self._tell_late(accepted)
+            return None
+        match routed:
             case Task(request):
                 self._submit(accepted.id, replace(said, request=request))
                 return None
+            case GoOn():
+                return await self._go_on(accepted)
             case Command("run", args) if args:
                 return await self._run_skill(accepted, args)
             case Answer(question, text) if await self.answer(question, text, said, accepted.id):
                 return None
-            case routed:
+            case _:
                 reply = await self._reply(routed, accepted)
                 await self._rooms.inbox.finish(accepted.id)
                 return reply
@@ -156,7 +209,7 @@ class Reception:
                 text = EXPIRED
             case Pressed(press):
                 text = await self._pressed(press, accepted)
-            case _:
+            case NotForUs() | Task() | GoOn():
                 text = ""
         return Reply(text) if text else None
 
@@ -168,17 +221,35 @@ class Reception:
         if refusal := self._rooms.commands.unknown_skill(args[0]):
             await self._rooms.inbox.finish(accepted.id)
             return Reply(refusal)
-        params = dict(pair.split("=", 1) for pair in args[1:] if "=" in pair)
-        request = Request(skill=args[0], params=params)
-        self._submit(accepted.id, replace(accepted.incoming, request=request, complete=True))
+        self._submit(accepted.id, _skill_task(accepted.incoming, args))
         return None
+
+    async def _go_on(self, accepted: Accepted) -> Reply | None:
+        """Continue the thread's last run where a guard stopped it; else the word is a task like any other."""
+        said = accepted.incoming
+        newest = await self._rooms.db.read(lambda db: runs.list_runs(db, 1, said.thread))
+        if newest and newest[0].status == "stopped" and await self.continue_run(newest[0].id, said.user):
+            await self._rooms.inbox.finish(accepted.id)
+        else:
+            self._submit(accepted.id, said)
+        return None
+
+    def _is_late(self, said: Incoming) -> bool:
+        return self._rooms.clock.now() - said.sent_at > STALE_AFTER
+
+    async def _tell_late(self, accepted: Accepted) -> None:
+        """Say once for a thread's whole backlog that nothing of it was done."""
+        thread, now = accepted.incoming.thread, self._rooms.clock.now()
+        await self._rooms.inbox.finish(accepted.id)
+        told = self._told_late.get(thread)
+        if told is None or now - told > STALE_AFTER:
+            self._told_late[thread] = now
+            await self.notice(thread, f"late-{accepted.id}", LATE)
 
     async def _pressed(self, press: Press, accepted: Accepted) -> str:
         said = accepted.incoming
         if press.question.startswith(CONTINUE_PREFIX):
-            run = press.question.removeprefix(CONTINUE_PREFIX)
-            going = await self.continue_run(run, said.user)
-            return "" if going else "That run was continued already, or is not stopped."
+            return await self._pressed_continue(press.question.removeprefix(CONTINUE_PREFIX), said)
         asked = await self._rooms.db.read(lambda db: questions.get(db, press.question))
         if asked is None or asked.thread != said.thread:
             return EXPIRED
@@ -187,23 +258,42 @@ class Reception:
         is_taken = await self.answer(press.question, asked.question.options[press.option], said, accepted.id)
         return "" if is_taken else EXPIRED
 
+    async def _pressed_continue(self, run: str, said: Incoming) -> str:
+        record = await self._rooms.db.read(lambda db: runs.get(db, run))
+        is_ours = record is not None and record.thread == said.thread
+        going = await self.continue_run(run, said.user) if is_ours else None
+        return "" if going else "That run was continued already, or is not stopped."
+
     async def _stop(self, said: Incoming) -> str:
-        stopped = await self._rooms.runs.stop(said.thread, said.user)
-        self._rooms.dispatcher.cancel(said.thread)
+        # interrupted first: a run that is just being made is in the store before this asks for its runs
+        dropped = self._rooms.dispatcher.halt(said.thread)
+        stopped = await self._rooms.runs.stop(said.thread, said.user, dropped)
         self._rooms.outbox.wake()
         for run in stopped:
             self._over(said.thread, run)
-        return "" if stopped else "Nothing is running in this thread."
+        if stopped:
+            return ""
+        return "Stopped before I began." if dropped else "Nothing is running in this thread."
 
     async def _change(self, incoming: Incoming) -> None:
         changed = await self._rooms.inbox.change(incoming)
         if changed is None:
             return
+        said = changed.incoming
         if incoming.kind == "delete":
-            self._rooms.dispatcher.withdraw(changed.incoming.thread, changed.id)
-        else:
-            self._rooms.dispatcher.replace(changed.incoming.thread, changed.id, changed.incoming)
+            self._rooms.dispatcher.withdraw(said.thread, changed.id)
+            return
+        match route(said, View(participants=(said.user,))):
+            case Command("run", args) if args:
+                said = _skill_task(said, args)
+        self._rooms.dispatcher.replace(said.thread, changed.id, said)
 
     def _over(self, thread: ThreadKey, run: str) -> None:
         if self.on_over is not None:
             self.on_over(thread, run)
+
+
+def _skill_task(said: Incoming, args: tuple[str, ...]) -> Incoming:
+    """Return a ``run NAME key=value …`` as the task it asks for."""
+    params = dict(pair.split("=", 1) for pair in args[1:] if "=" in pair)
+    return replace(said, request=Request(skill=args[0], params=params), complete=True)

@@ -23,6 +23,8 @@ VERBS = {
     "stop": "stop what is running here",
 }
 _STOP_WORDS = frozenset({"stop", "cancel", "never mind", "nevermind"})
+_GO_ON_WORDS = frozenset({"continue", "go on", "carry on"})
+_NAMES_SOMEBODY = re.compile(r"(?<![\w.@/])<?@\w")
 _NOT_ALONE = frozenset({"run", "why"})  # these are verbs with arguments too; the others only stand alone
 # phones write curly quotes and no-break spaces, where a command means the plain ones
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
@@ -76,11 +78,16 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class GoOn:
+    """The word "continue": the thread's last run goes on, if a guard stopped it; a task otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
 class NotForUs:
     """People talk to each other."""
 
 
-Route: TypeAlias = Command | UnknownCommand | Answer | NoAnswer | Pressed | Task | NotForUs
+Route: TypeAlias = Command | UnknownCommand | Answer | NoAnswer | Pressed | Task | GoOn | NotForUs
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +103,27 @@ class View:
     participants: tuple[str, ...] = ()
 
 
-def route(message: Incoming, view: View) -> Route:
+def route(message: Incoming, view: View) -> Route:  # noqa: PLR0911 - one answer for each kind of message
     """Say what a message is. A command is looked for first, so that no question can swallow it."""
     if message.press is not None:
         return Pressed(message.press)
     if message.request is not None:
         return Task(message.request)
-    if not message.addressed and message.user not in view.participants:
-        return NotForUs()
     text = message.text.translate(_QUOTES).strip()
+    if not message.addressed and not _continues_talk(message, text, view):
+        return NotForUs()
     if command := _command(text, is_asked=view.question is not None):
         return command
     if view.question is not None:
         return answer_to(view.question, text)
+    if text.lower().rstrip(".!") in _GO_ON_WORDS:
+        return GoOn()
     return Task() if text else Command("help")
+
+
+def _continues_talk(message: Incoming, text: str, view: View) -> bool:
+    """Whether words without a mention go on with our conversation; in doubt we stay silent."""
+    return bool(text) and message.user in view.participants and not _NAMES_SOMEBODY.search(text)
 
 
 def _command(text: str, *, is_asked: bool) -> Command | UnknownCommand | None:

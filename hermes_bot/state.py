@@ -207,6 +207,7 @@ class RunState:
         reason: why the run ended or waits ("rounds", "repetition", …).
         reports: chains' reports, word for word, keyed by round; the last is the answer of a chain run.
         effects: names of tools with a recorded, successful effect.
+        unknowns: names of tools of whose effect nobody knows whether it happened.
         is_forward: the decision at hand marked a sub-goal as done that was not done before.
         hint: what the next prompt must tell the model about its form.
     """
@@ -232,6 +233,7 @@ class RunState:
     ok_tools: frozenset[str] = frozenset()
     tried_tools: frozenset[str] = frozenset()
     effects: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
     traces: tuple[Trace, ...] = ()
     malformed: int = 0
     failures: int = 0

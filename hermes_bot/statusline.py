@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hermes_bot.errors import AdapterError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from hermes_bot.messages import ThreadKey
     from hermes_bot.ports import Adapter, Clock
 
+log = logging.getLogger(__name__)
+
 EVERY_SECONDS = 3.0
+SHOW_SECONDS = 5.0  # a platform that takes longer to show one is passed over
 
 
 @dataclass(slots=True)
@@ -29,8 +35,8 @@ class StatusLines:
         self._adapters = adapters
         self._clock = clock
         self._lines: dict[ThreadKey, _Line] = {}
+        self._stale: set[ThreadKey] = set()  # lines that show something else than is wanted
         self._more = asyncio.Event()
-        self.on_show: Callable[[ThreadKey, str], None] | None = None
 
     def show(self, thread: ThreadKey, text: str) -> None:
         """Have a text shown for a thread; an empty one removes the line at once."""
@@ -38,36 +44,57 @@ class StatusLines:
         line.wanted = text
         if not text:
             line.not_before = 0.0
-        self._more.set()
+        if not text or thread not in self._stale:
+            self._stale.add(thread)
+            self._more.set()
 
     async def run(self) -> None:
         """Show lines until cancelled."""
         while True:
-            late = await self._show_due()
-            if late is None:
-                await self._more.wait()
-            else:
-                await self._clock.sleep(late)
             self._more.clear()
+            late = await self._show_due()
+            await self._until(late)
+
+    async def _until(self, late: float | None) -> None:
+        """Wait until a line may be shown, or another text is wanted: a removal does not wait for the pace."""
+        if late is None:
+            await self._more.wait()
+            return
+        async with asyncio.TaskGroup() as group:
+            timer = group.create_task(self._clock.sleep(late))
+            woken = group.create_task(self._more.wait())
+            await asyncio.wait((timer, woken), return_when=asyncio.FIRST_COMPLETED)
+            timer.cancel()
+            woken.cancel()
 
     async def clear_all(self) -> None:
         """Remove every line: the program ends."""
-        for line in self._lines.values():
-            line.wanted, line.not_before = "", 0.0
+        for thread in tuple(self._lines):
+            self.show(thread, "")
         await self._show_due()
+
+    async def _show(self, thread: ThreadKey, text: str) -> None:
+        adapter = self._adapters.get(thread.platform)
+        if adapter is None:
+            return
+        try:
+            async with asyncio.timeout(SHOW_SECONDS):
+                await adapter.show_status(thread, text)
+        except (AdapterError, TimeoutError) as error:  # a status line is never worth more than a try
+            log.debug("status.unshown", extra={"lane": str(thread), "error": str(error)})
 
     async def _show_due(self) -> float | None:
         """Show what is due; return the seconds until the next line is, None where none waits."""
         now = self._clock.monotonic()
-        for thread, line in list(self._lines.items()):
-            if line.wanted == line.shown:
-                if not line.wanted:
-                    del self._lines[thread]
-            elif line.not_before <= now:
+        for thread in tuple(self._stale):
+            line = self._lines[thread]
+            if line.wanted != line.shown and line.not_before > now:
+                continue
+            self._stale.discard(thread)
+            if line.wanted != line.shown:
                 line.shown, line.not_before = line.wanted, now + EVERY_SECONDS
-                if adapter := self._adapters.get(thread.platform):
-                    await adapter.show_status(thread, line.shown)
-                if self.on_show is not None:
-                    self.on_show(thread, line.shown)
-        waiting = [line.not_before - now for line in self._lines.values() if line.wanted != line.shown]
-        return max(0.0, min(waiting)) if waiting else None
+                await self._show(thread, line.shown)
+            if not line.wanted and thread not in self._stale:
+                self._lines.pop(thread, None)
+        waits = [self._lines[thread].not_before - now for thread in self._stale]
+        return max(0.0, min(waits)) if waits else None

@@ -6,15 +6,13 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_bot.dispatch import Job
 from hermes_bot.errors import StoreError
 from hermes_bot.store import care
 
 if TYPE_CHECKING:
-    from hermes_bot.dispatch import Dispatcher
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
-    from hermes_bot.runs import Runs
+    from hermes_bot.reception import Reception
     from hermes_bot.store.database import Database
     from hermes_bot.store.jsonl import JournalCopy
 
@@ -30,9 +28,8 @@ class Upkeep:
 
     db: Database
     clock: Clock
-    runs: Runs
+    reception: Reception
     outbox: Outbox
-    dispatcher: Dispatcher
     copy: JournalCopy | None = None
 
     async def run(self) -> None:
@@ -49,9 +46,8 @@ class Upkeep:
             await self.clock.sleep(TICK_SECONDS)
 
     async def _due(self) -> None:
-        for thread, run in await self.runs.expire_questions():
-            self.dispatcher.submit(thread, Job(run=run))
-        await self.runs.remind()
+        await self.reception.see_to_questions()
+        await self.reception.take_up()
         await self.outbox.ask_unknown()
         self.outbox.wake()
         if self.copy is not None:

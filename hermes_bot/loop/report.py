@@ -21,6 +21,7 @@ _WHY = {
 }
 _WOULD_HELP = ("repetition", "stagnation")
 SHOWN_ROUNDS = 8
+SHOWN_CHARS = 300
 
 
 def progress_report(state: RunState) -> str:
@@ -47,19 +48,20 @@ def _done(state: RunState) -> str:
         if len(shown) == len(lines)
         else f"Done so far (last {len(shown)} of {len(lines)} rounds)"
     )
-    return f"{head}:\n" + "\n".join(f"- {_plain(line)}" for line in shown)
+    return f"{head}:\n" + "\n".join(f"- {inert(line)}" for line in shown)
 
 
-def _plain(line: str) -> str:
-    """Keep a round's line from being read as Markdown."""
-    return "`" + line.replace("`", "'").replace("\n", " ")[:300] + "`"
+def inert(text: str) -> str:
+    """Return a text of others as code, on one line, so that nothing in it is Markdown or calls anybody."""
+    flat = " ".join(text.replace("`", "'").split())
+    return f"`{flat[:SHOWN_CHARS]}`"
 
 
 def _stuck(state: RunState) -> str:
     open_goals = [goal for goal in state.plan if goal.status in ("todo", "doing", "blocked")]
     if open_goals:
-        return "Still open:\n" + "\n".join(f"- {goal.goal}" for goal in open_goals)
+        return "Still open:\n" + "\n".join(f"- {inert(goal.goal)}" for goal in open_goals)
     last = state.recent[-1] if state.recent else None
     if last is None or last.status in ("ok", "partial"):
         return ""
-    return f"Where it is stuck: {_plain(last.summary or last.call)}"
+    return f"Where it is stuck: {inert(last.summary or last.call)}"

@@ -138,7 +138,9 @@ def _answered_message(db: sqlite3.Connection, run: str) -> str:
 
 
 def post(db: sqlite3.Connection, message: Outgoing, run: str, now: datetime) -> None:
-    """Put a post into the outbox and into our own transcript."""
+    """Put a post into the outbox and into our own transcript; one without a word is none."""
+    if not message.text.strip():
+        return
     if outbox.put(db, message, now, run):
         line = Line(message.thread, "bot", "", message.text, now, message.key, from_bot=True, run=run)
         messages.add(db, line)

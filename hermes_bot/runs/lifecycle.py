@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import logging
 import secrets
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from hermes_bot.errors import RunOver
-from hermes_bot.fold import apply, fold
+from hermes_bot.config import Budgets
+from hermes_bot.errors import RunOver, StoreError
+from hermes_bot.fold import fold
 from hermes_bot.loop.engine import Desk, carry
 from hermes_bot.loop.verdict import STOP
-from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, advance, follow, post
-from hermes_bot.runs.limits import limits_of
+from hermes_bot.runs import rows as change
+from hermes_bot.runs.goal import joined_text, transcript
+from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
+from hermes_bot.runs.limits import limits_of, within_day
 from hermes_bot.runs.posts import reminder_post
+from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import RunView, view_of
 from hermes_bot.state import Goal, Row
-from hermes_bot.store import audit, effects, inbox, journal, messages, questions, runs
+from hermes_bot.store import audit, inbox, journal, messages, questions, runs
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.runs import RunRecord
 
@@ -27,17 +33,17 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Profile
     from hermes_bot.loop.context import Frame
-    from hermes_bot.messages import Incoming, ThreadKey
+    from hermes_bot.messages import Incoming, Request, ThreadKey
     from hermes_bot.ports import Model, Toolbox
     from hermes_bot.runs.journal import Added
-    from hermes_bot.state import Phase, RunState, Status
-    from hermes_bot.store.questions import QuestionRecord
+    from hermes_bot.state import RunState
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 MAX_STARTS = 3  # a run that brings the process down is started again this often at most
-TRANSCRIPT_CHARS = 4_000
-WAITING: tuple[Status, ...] = ("waiting",)
+CHOOSE_CHARS = 2_000  # of a message are looked at to see whether it plainly calls a skill
+READ_CHARS = 1_000_000  # of the transcript are read at most, to show its last few thousand
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class Hands:
     profiles: Mapping[str, Profile]
     choose: Callable[[str], str]
     workspaces: Path
+    budgets: Budgets = field(default_factory=Budgets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,40 +74,42 @@ class Settled:
 
 
 class Runs:
-    """Every change of a run, each in one transaction."""
+    """Every change of a run, each in one transaction.
+
+    Attributes:
+        is_closing: set when the program ends: runs at work stop after the round in hand.
+    """
 
     def __init__(self, desk: StoreDesk, hands: Hands) -> None:
         self._desk = desk
         self._hands = hands
+        self.is_closing = False
 
     async def begin(self, inbox_ids: Sequence[int], said: Sequence[Incoming]) -> str | None:
-        """Make a run of a task's messages; None where they were cancelled or taken meanwhile."""
+        """Make a run of a task's messages; None where they were cancelled or taken meanwhile.
+
+        Raises:
+            ConfigError: the task names a profile that nobody knows.
+        """
         run = secrets.token_hex(4)
-        first = said[0]
-        text = "\n".join(message.text for message in said)
-        request = first.request
-        skill = request.skill if request and request.skill else self._hands.choose(text)
+        request = said[0].request
         limits = limits_of(request.profile if request else "", self._hands.profiles)
-        goal = Goal(
-            text=text,
-            author=first.user_name or first.user,
-            skill=skill,
-            params=dict(request.params) if request else {},
-        )
 
         def store(db: sqlite3.Connection) -> str | None:
             now = self._desk.clock.now()
-            if inbox.take(db, inbox_ids, run) == 0:
+            heard = _still_queued(db, inbox_ids, said)
+            if not heard:
                 return None
-            record = RunRecord(
-                run, first.thread, first.user, text, now, now, root=run, skill=skill, profile=limits.profile
-            )
-            runs.create(db, replace(record, status="running"))
+            inbox.take(db, inbox_ids, run)
+            goal, asked = self._goal(db, heard), heard[0]
+            given = within_day(db, limits, self._hands.budgets, asked, now.astimezone(self._desk.zone).date())
+            record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
+            runs.create(db, replace(record, profile=limits.profile, status="running"))
             data = {
-                "goal": asdict(replace(goal, transcript=_transcript(db, first.thread, said))),
-                "limits": asdict(limits),
-                "thread": str(first.thread),
-                "asker": first.user,
+                "goal": asdict(goal),
+                "limits": asdict(given),
+                "thread": str(asked.thread),
+                "asker": asked.user,
                 "root": run,
             }
             journal.append(db, [Row(run, 0, "intake", now, data)])
@@ -108,8 +117,24 @@ class Runs:
 
         return await self._desk.db.transact("run.begin", store)
 
+    def _goal(self, db: sqlite3.Connection, said: Sequence[Incoming]) -> Goal:
+        first, text = said[0], joined_text(said)
+        request = first.request
+        skill = request.skill if request and request.skill else self._hands.choose(text[:CHOOSE_CHARS])
+        return Goal(
+            text=text,
+            author=first.user_name or first.user,
+            skill=skill,
+            params=dict(request.params) if request else {},
+            transcript=transcript(messages.recent(db, first.thread, READ_CHARS), said),
+        )
+
     async def carry(self, run: str, *, added: Callable[[], Added], show: Callable[[str], None]) -> None:
-        """Carry a run until it waits or is over; does nothing where it is over already."""
+        """Carry a run until it waits or is over; does nothing where it is over already.
+
+        Raises:
+            StoreError: a step could not be stored, or a later version of the program wrote the run.
+        """
         record, rows = await self._desk.db.read(lambda db: (runs.get(db, run), journal.of_run(db, run)))
         if record is None or record.status not in AT_WORK:
             return
@@ -121,6 +146,7 @@ class Runs:
             clock=self._desk.clock,
             workspace=self._workspace(state.thread),
             frame=self._hands.frame,
+            is_closing=lambda: self.is_closing,
         )
         try:
             state = await carry(state, desk)
@@ -129,22 +155,42 @@ class Runs:
             return
         _log_summary(state)
 
-    async def recover(self) -> list[tuple[ThreadKey, str]]:
-        """After a start: return the runs to go on with; one that brought us down too often fails."""
+    async def recover(
+        self, held: Collection[str] = (), idle: timedelta = timedelta(0)
+    ) -> list[tuple[ThreadKey, str]]:
+        """Return the runs to go on with that nobody holds: after a start, or after the store failed.
+
+        One that was started in vain too often fails. One that a later version wrote is left as it is.
+
+        Args:
+            held: runs that somebody takes care of.
+            idle: how long nothing must have been stored of a run.
+        """
+
+        def left(db: sqlite3.Connection) -> list[RunRecord]:
+            before = self._desk.clock.now() - idle
+            at_work = [record for record in runs.unfinished(db) if record.status in AT_WORK]
+            return [one for one in at_work if one.id not in held and one.updated_at <= before]
 
         def store(db: sqlite3.Connection) -> list[tuple[ThreadKey, str]]:
-            going = []
-            for record in runs.unfinished(db):
-                if record.status not in AT_WORK:
-                    continue
-                if runs.attempt(db, record.id) > MAX_STARTS:
-                    say = f"it brought the program down {MAX_STARTS} times, so I gave it up."
-                    self._end(db, record.id, {"verdict": "fail", "reason": "crashes", "say": say}, AT_WORK)
-                else:
-                    going.append((record.thread, record.id))
-            return going
+            return [(one.thread, one.id) for one in left(db) if self._may_start(db, one)]
 
-        return await self._desk.db.transact("run.recover", store)
+        return await self._desk.db.transact("run.recover", store) if await self._desk.db.read(left) else []
+
+    def _may_start(self, db: sqlite3.Connection, record: RunRecord) -> bool:
+        starts = runs.attempt(db, record.id)
+        if starts == MAX_STARTS + 1:
+            give_up = partial(change.give_up, db, record, MAX_STARTS, self._desk.clock.now())
+            _attempted(give_up, record.id)
+        return starts <= MAX_STARTS
+
+    def check(self, request: Request) -> None:
+        """Refuse a request that no run can be made of.
+
+        Raises:
+            ConfigError: it names a profile that nobody knows.
+        """
+        limits_of(request.profile, self._hands.profiles)
 
     async def answer(self, question: str, text: str, said: Incoming, inbox_id: int) -> Settled | None:
         """Settle a question; None where it was not open any more.
@@ -160,30 +206,29 @@ class Runs:
                 return None
             audit.note(db, Entry(user, "question.answer", question, "done"), now)
             if asked.question.kind == "budget" and text == STOP:
-                self._end(db, asked.run, {"verdict": "stop", "reason": "budget"}, WAITING)
+                change.end(db, asked.run, {"verdict": "stop", "reason": "budget"}, WAITING, now)
                 inbox.finish(db, [inbox_id])
                 return Settled(asked.thread, asked.run, goes_on=False)
             data = {"user": user, "name": said.user_name, "text": text, "question": question}
-            self._append(db, asked.run, "person", data, WAITING)
+            change.append(db, asked.run, "person", data, WAITING, now)
             inbox.take(db, [inbox_id], asked.run)
             return Settled(asked.thread, asked.run, goes_on=True)
 
         return await self._desk.db.transact("question.answer", store)
 
-    async def stop(self, thread: ThreadKey, user: str) -> list[str]:
-        """End every run of a thread, whatever it does or waits for; return their ids."""
+    async def stop(self, thread: ThreadKey, user: str, dropped: Collection[int] = ()) -> list[str]:
+        """End every run of a thread, whatever it does or waits for; return their ids.
+
+        ``dropped`` are inbox rows that were queued or in hand: nothing will become of them.
+        """
 
         def store(db: sqlite3.Connection) -> list[str]:
             now = self._desk.clock.now()
-            stopped = []
-            for record in runs.open_of_thread(db, thread):
-                if asked := questions.open_of_run(db, record.id):
-                    questions.close(db, asked.question.id, "cancelled", now)
-                effects.mark_unknown(db, record.id)
-                self._end(db, record.id, {"verdict": "cancel", "reason": "person"}, (*AT_WORK, *WAITING))
-                audit.note(db, Entry(user, "run.stop", record.id, "done"), now)
-                stopped.append(record.id)
-            return stopped
+            stopped = runs.open_of_thread(db, thread)
+            for record in stopped:
+                change.cancel(db, record, user, now)
+            inbox.finish(db, dropped)
+            return [record.id for record in stopped]
 
         return await self._desk.db.transact("run.stop", store)
 
@@ -196,22 +241,11 @@ class Runs:
             old = runs.get(db, run)
             if old is None or old.status != "stopped" or runs.is_continued(db, run):
                 return None
-            record = replace(
-                old,
-                id=new,
-                continues=run,
-                status="running",
-                reason="",
-                created_at=now,
-                updated_at=now,
-                ended_at=None,
-                attempts=0,
-            )
-            runs.create(db, record)
+            begun = replace(old, id=new, continues=run, status="running", reason="", attempts=0)
+            runs.create(db, replace(begun, created_at=now, updated_at=now, ended_at=None))
             limits = limits_of(old.profile, self._hands.profiles)
-            journal.append(
-                db, [Row(new, old.rounds, "intake", now, {"limits": asdict(limits), "continues": run})]
-            )
+            data = {"limits": asdict(limits), "continues": run}
+            journal.append(db, [Row(new, old.rounds, "intake", now, data)])
             audit.note(db, Entry(user, "run.continue", run, "done", new), now)
             return new
 
@@ -221,11 +255,16 @@ class Runs:
         """End a run in which our own code broke; people are told in the same transaction."""
 
         def store(db: sqlite3.Connection) -> None:
-            record = runs.get(db, run)
-            if record is not None and record.status in AT_WORK:
-                self._end(db, run, {"verdict": "fail", "reason": "internal", "say": say}, AT_WORK)
+            if change.is_open(db, run):
+                data = {"verdict": "fail", "reason": "internal", "say": say}
+                change.end(db, run, data, AT_WORK, self._desk.clock.now())
 
         await self._desk.db.transact("run.fail", store)
+
+    async def unposted(self, question: str, why: str) -> None:
+        """Fail the run whose question no platform takes."""
+        now = self._desk.clock.now()
+        await self._desk.db.transact("run.fail", lambda db: change.end_unposted(db, question, why, now))
 
     async def expire_questions(self) -> list[tuple[ThreadKey, str]]:
         """Settle questions whose time is over: the default if there is one, else the run stops.
@@ -235,17 +274,13 @@ class Runs:
         """
 
         def store(db: sqlite3.Connection) -> list[tuple[ThreadKey, str]]:
-            now, going = self._desk.clock.now(), []
-            for asked in questions.due_expiry(db, now):
-                questions.close(db, asked.question.id, "expired", now)
-                if asked.question.default:
-                    data = _default_answer(asked)
-                    self._append(db, asked.run, "person", data, WAITING)
-                    going.append((asked.thread, asked.run))
-                else:
-                    self._end(db, asked.run, {"verdict": "stop", "reason": "unanswered"}, WAITING)
-            return going
+            now = self._desk.clock.now()
+            due = questions.due_expiry(db, now)
+            settled = [_attempted(partial(change.expire, db, asked, now), asked.run) for asked in due]
+            return [going for going in settled if going is not None]
 
+        if not await self._desk.db.read(lambda db: questions.due_expiry(db, self._desk.clock.now())):
+            return []
         return await self._desk.db.transact("question.expire", store)
 
     async def remind(self) -> None:
@@ -257,7 +292,8 @@ class Runs:
                 post(db, reminder_post(asked.question, asked.thread, asked.reminded + 1), asked.run, now)
                 questions.reminded(db, asked.question.id, now)
 
-        await self._desk.db.transact("question.remind", store)
+        if await self._desk.db.read(lambda db: questions.due_reminders(db, self._desk.clock.now())):
+            await self._desk.db.transact("question.remind", store)
 
     async def view(self, run: str) -> RunView:
         """Return a run as people look at it, by its id or the beginning of it.
@@ -272,28 +308,6 @@ class Runs:
 
         return view_of(*await self._desk.db.read(load))
 
-    def _append(
-        self,
-        db: sqlite3.Connection,
-        run: str,
-        phase: Phase,
-        data: dict[str, Any],
-        expect: Collection[Status],
-    ) -> RunState:
-        """Add one row to a run that nobody carries just now, with all that follows from it."""
-        before = fold(journal.of_run(db, run))
-        row = Row(run, before.round, phase, self._desk.clock.now(), data)
-        after = apply(before, row)
-        advance(db, after, expect, row.at)
-        journal.append(db, [row])
-        follow(db, after, row.at)
-        return after
-
-    def _end(
-        self, db: sqlite3.Connection, run: str, data: dict[str, Any], expect: Collection[Status]
-    ) -> RunState:
-        return self._append(db, run, "judge", data, expect)
-
     def _workspace(self, thread: ThreadKey) -> Path:
         name = str(thread).encode().hex()[-200:]
         folder = self._hands.workspaces / name
@@ -301,25 +315,23 @@ class Runs:
         return folder
 
 
-def _default_answer(asked: QuestionRecord) -> dict[str, Any]:
-    default = asked.question.default
-    return {
-        "user": "default",
-        "name": "default (nobody answered)",
-        "text": default,
-        "question": asked.question.id,
-    }
+def _still_queued(db: sqlite3.Connection, ids: Sequence[int], said: Sequence[Incoming]) -> list[Incoming]:
+    """Return the messages that are still to be worked on, in the words that are stored: edits count."""
+    found = [(inbox.get(db, number), message) for number, message in zip(ids, said, strict=True)]
+    return [
+        replace(message, text=stored.incoming.text)
+        for stored, message in found
+        if stored is not None and stored.state == "queued"
+    ]
 
 
-def _transcript(db: sqlite3.Connection, thread: ThreadKey, said: Sequence[Incoming]) -> tuple[str, ...]:
-    """Return what was said in the thread before these messages, oldest first, each with its author."""
-    own = {message.message_id or message.event_id for message in said}
-    lines = messages.recent(db, thread, TRANSCRIPT_CHARS)
-    return tuple(
-        f"{'you' if line.from_bot else line.name or line.author}: {line.text}"
-        for line in lines
-        if line.key not in own
-    )
+def _attempted(work: Callable[[], T], run: str) -> T | None:
+    """Do something to one run among several; one that cannot be read must not hold up the others."""
+    try:
+        return work()
+    except StoreError as error:
+        log.error("run.left_alone", extra={"run": run, "error": str(error)})  # noqa: TRY400 - no bug, no trace
+        return None
 
 
 def _log_summary(state: RunState) -> None:

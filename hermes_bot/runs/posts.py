@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_bot.loop.report import progress_report
+from hermes_bot.loop.report import inert, progress_report
 from hermes_bot.messages import Button, Outgoing, Press
 
 if TYPE_CHECKING:
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hermes_bot.state import Question, RunState
 
 CONTINUE_PREFIX = "c-"
+QUESTION_PREFIX = "question/"
+UNVERIFIED = "_Unverified: I could not back all of this with what I did._"
 
 
 def question_post(state: RunState, question: Question, reply_to: str) -> Outgoing:
@@ -44,7 +46,13 @@ def reminder_post(question: Question, thread: ThreadKey, number: int) -> Outgoin
 
 def question_key(question: str) -> str:
     """Return the outbox key of a question's post."""
-    return f"question/{question}"
+    return QUESTION_PREFIX + question
+
+
+def question_of(key: str) -> str:
+    """Return the question whose post has this key; empty for other posts, its reminders too."""
+    question = key.removeprefix(QUESTION_PREFIX)
+    return question if key.startswith(QUESTION_PREFIX) and "/" not in question else ""
 
 
 def final_post(state: RunState, reply_to: str) -> Outgoing:
@@ -68,25 +76,35 @@ def budget_post(state: RunState, number: int) -> Outgoing:
 
 def final_text(state: RunState) -> str:
     """Return what a run that is over says."""
+    return "\n\n".join(part for part in (*_said(state), _unknown(state), _covered(state)) if part.strip())
+
+
+def _said(state: RunState) -> tuple[str, ...]:
     match state.status:
         case "finished":
-            label = (
-                "" if state.is_verified else "_Unverified: I could not back all of this with what I did._\n\n"
-            )
-            return label + state.answer + _covered(state)
+            label = "" if state.is_verified else UNVERIFIED
+            return label, state.answer if state.answer.strip() else f"Run `{state.run}` ended without a word."
         case "stopped":
-            return "\n\n".join(part for part in (state.answer, progress_report(state)) if part)
+            return state.answer, progress_report(state)
         case "cancelled":
-            return f"Stopped as asked. Run `{state.run}` will do nothing more."
+            return f"Stopped as asked. Run `{state.run}` will do nothing more.", state.answer
         case _:
-            why = state.answer or "an internal error"
-            return f"I could not finish this: {why}\n\nRun `{state.run}`."
+            why = inert(state.answer) if state.answer else "an internal error"
+            return f"I could not finish this: {why}", f"Run `{state.run}`."
+
+
+def _unknown(state: RunState) -> str:
+    """Name the effects of which nobody knows whether they happened."""
+    if not state.unknowns:
+        return ""
+    tools = ", ".join(dict.fromkeys(inert(tool) for tool in state.unknowns))
+    return f"_Not known: whether {tools} took effect. Please check._"
 
 
 def _covered(state: RunState) -> str:
     """Name the messages, beside the first, that the answer covers."""
     added = [note for note in state.notes if not note.question]
-    if not added:
+    if not added or state.status == "cancelled":
         return ""
-    quoted = "; ".join(f"“{' '.join(note.text.split())[:80]}”" for note in added)
-    return f"\n\n_This also covers what was added: {quoted}._"
+    quoted = "; ".join(inert(note.text[:80]) for note in added)
+    return f"_This also covers what was added: {quoted}._"

@@ -1,0 +1,50 @@
+"""Knows how a person's messages become a run's goal: whole, with what was said before. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hermes_bot.messages import Incoming
+    from hermes_bot.store.messages import Line
+
+TRANSCRIPT_CHARS = 4_000
+LINE_CHARS = 1_500
+SPLIT_FROM = 3_900  # platforms cut a long paste at 4,000 or 4,096 characters, in the middle of a word too
+
+
+def joined_text(said: Sequence[Incoming]) -> str:
+    """Return several messages as one text; the pieces of a paste that the platform cut are made whole."""
+    text = ""
+    for number, message in enumerate(said):
+        is_piece = number > 0 and len(said[number - 1].text) >= SPLIT_FROM
+        text += message.text if is_piece or number == 0 else f"\n{message.text}"
+    return text
+
+
+def transcript(lines: Sequence[Line], said: Sequence[Incoming]) -> tuple[str, ...]:
+    """Return what was said before these messages, oldest first, each line with its author.
+
+    A long line is shortened in its middle, so that one long answer does not hide all that was said.
+    """
+    own = {message.message_id or message.event_id for message in said}
+    kept: list[str] = []
+    room = TRANSCRIPT_CHARS
+    for line in reversed(lines):
+        if line.key in own:
+            continue
+        shown = f"{'you' if line.from_bot else line.name or line.author}: {_shortened(line.text)}"
+        room -= len(shown)
+        if room < 0:
+            break
+        kept.append(shown)
+    return tuple(reversed(kept))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LINE_CHARS:
+        return text
+    half = LINE_CHARS // 2 - 25
+    return f"{text[:half]} (… {len(text) - 2 * half:,} characters …) {text[-half:]}"

@@ -1,0 +1,106 @@
+"""Knows how one row is added to a run that nobody carries just now, with all that follows from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.fold import apply, fold
+from hermes_bot.runs.journal import AT_WORK, advance, follow
+from hermes_bot.state import Row
+from hermes_bot.store import audit, effects, journal, questions, runs
+from hermes_bot.store.audit import Entry
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from hermes_bot.messages import ThreadKey
+    from hermes_bot.state import Phase, RunState, Status
+    from hermes_bot.store.questions import QuestionRecord
+    from hermes_bot.store.runs import RunRecord
+
+WAITING: tuple[Status, ...] = ("waiting",)
+Data = dict[str, Any]
+
+
+def append(
+    db: sqlite3.Connection, run: str, phase: Phase, data: Data, expect: Collection[Status], now: datetime
+) -> RunState:
+    """Add one row to a run, and store what follows from it.
+
+    Raises:
+        RunOver: the run is not in one of the expected statuses any more.
+        StoreError: a later version of the program wrote the run.
+    """
+    before = fold(journal.of_run(db, run))
+    row = Row(run, before.round, phase, now, data)
+    after = apply(before, row)
+    advance(db, after, expect, now)
+    journal.append(db, [row])
+    follow(db, after, now)
+    return after
+
+
+def end(db: sqlite3.Connection, run: str, data: Data, expect: Collection[Status], now: datetime) -> None:
+    """End a run with this judge row; raises as ``append``."""
+    append(db, run, "judge", data, expect, now)
+
+
+def cancel(db: sqlite3.Connection, record: RunRecord, user: str, now: datetime) -> None:
+    """End a run because a person said so, whatever it does or waits for."""
+    if asked := questions.open_of_run(db, record.id):
+        questions.close(db, asked.question.id, "cancelled", now)
+    begun = [
+        one.intent.tool
+        for one in effects.of_root(db, record.root)
+        if one.intent.run == record.id and one.state == "intent"
+    ]
+    effects.mark_unknown(db, record.id)
+    say = " ".join(f"`{tool}` was under way: whether it took effect is not known." for tool in begun)
+    end(db, record.id, {"verdict": "cancel", "reason": "person", "say": say}, (*AT_WORK, *WAITING), now)
+    audit.note(db, Entry(user, "run.stop", record.id, "done"), now)
+
+
+def expire(db: sqlite3.Connection, asked: QuestionRecord, now: datetime) -> tuple[ThreadKey, str] | None:
+    """Settle a question whose time is over; return its run where that goes on with the default."""
+    goes_on = bool(asked.question.default)
+    if goes_on:
+        append(db, asked.run, "person", _default_answer(asked), WAITING, now)
+    else:
+        reason = "budget" if asked.question.kind == "budget" else "unanswered"
+        end(db, asked.run, {"verdict": "stop", "reason": reason}, WAITING, now)
+    questions.close(db, asked.question.id, "expired", now)
+    return (asked.thread, asked.run) if goes_on else None
+
+
+def _default_answer(asked: QuestionRecord) -> Data:
+    return {
+        "user": "default",
+        "name": "default (nobody answered)",
+        "text": asked.question.default,
+        "question": asked.question.id,
+    }
+
+
+def give_up(db: sqlite3.Connection, record: RunRecord, starts: int, now: datetime) -> None:
+    """Fail a run that brought the program down too often."""
+    say = f"it brought the program down {starts} times, so I gave it up."
+    end(db, record.id, {"verdict": "fail", "reason": "crashes", "say": say}, AT_WORK, now)
+    effects.mark_unknown(db, record.id)
+
+
+def end_unposted(db: sqlite3.Connection, question: str, why: str, now: datetime) -> None:
+    """Fail the run whose question no platform takes: nobody can answer what nobody sees."""
+    asked = questions.get(db, question)
+    if asked is None or asked.state != "open" or asked.asked_at is not None:
+        return
+    questions.close(db, question, "cancelled", now)
+    say = f"my question could not be posted ({why})."
+    end(db, asked.run, {"verdict": "fail", "reason": "unposted", "say": say}, WAITING, now)
+
+
+def is_open(db: sqlite3.Connection, run: str) -> bool:
+    """Whether work on the run goes on."""
+    record = runs.get(db, run)
+    return record is not None and record.status in AT_WORK
