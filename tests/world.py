@@ -1,4 +1,4 @@
-"""A platform in memory that the real core talks to: it keeps what people can see, and can be told to misbehave."""
+"""A platform in memory that the real core talks to: it keeps what people see, and misbehaves when told to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from clock import FakeClock
+from endpoint import Answer, Endpoint, Scripted
+
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Bot, Config, ModelSection
+from hermes_bot.fold import fold
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Request, ThreadKey
-from hermes_bot.ports import Clock
-from hermes_bot.tools.declare import Tool
+from hermes_bot.store import journal, runs
+from hermes_bot.store.database import Database
+from hermes_bot.tools.declare import Tool, tool
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from hermes_bot.ports import Clock
+    from hermes_bot.state import Row, RunState
+    from hermes_bot.store.runs import RunRecord
 
 Accept = Callable[[Incoming], Awaitable[Reply | None]]
 
@@ -29,6 +39,9 @@ class World:
         posts: what people can see, in order.
         faults: raised by the next posts, one each; None lets one pass.
         loses_receipts: the next so many posts are shown, but their receipt is lost with this error.
+        refuses: says of any post with which error it is refused; None lets it pass.
+        status: what the status line of each thread showed, in order.
+        hidden: ``find`` fails with this error.
     """
 
     name: ClassVar[str] = "world"
@@ -36,6 +49,9 @@ class World:
 
     posts: list[Outgoing] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
+    status: dict[ThreadKey, list[str]] = field(default_factory=dict)
+    refuses: Callable[[Outgoing], Exception | None] = lambda _: None
+    hidden: Exception | None = None
     faults: deque[Exception | None] = field(default_factory=deque)
     loses_receipts: deque[Exception] = field(default_factory=deque)
     accept: Accept | None = None
@@ -50,7 +66,7 @@ class World:
         await asyncio.Event().wait()
 
     async def post(self, message: Outgoing) -> str:
-        fault = self.faults.popleft() if self.faults else None
+        fault = self.faults.popleft() if self.faults else self.refuses(message)
         if fault is not None:
             raise fault
         async with self._more:
@@ -64,10 +80,13 @@ class World:
         raise AssertionError((posted, message))
 
     async def find(self, message: Outgoing) -> str | None:
+        if self.hidden is not None:
+            raise self.hidden
         return next((f"id-{post.key}" for post in self.posts if post.key == message.key), None)
 
     async def show_status(self, thread: ThreadKey, text: str) -> None:
         self.statuses.append(text)
+        self.status.setdefault(thread, []).append(text)
 
     async def send(self, incoming: Incoming) -> Reply | None:
         await self._ready.wait()
@@ -141,9 +160,52 @@ class Running:
     app: App
     world: World
     clock: Clock
+    endpoint: Endpoint = field(default_factory=Endpoint)
+
+    @property
+    def prompts(self) -> list[str]:
+        """What the model was asked so far: the last message of each request."""
+        return [str(request["messages"][-1]["content"]) for request in self.endpoint.requests]
 
     def talk(self, thread: str = "1", channel: str = "C1", workspace: str = "T1") -> Talk:
         return Talk(self.world, self.clock, ThreadKey("world", workspace, channel, thread))
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, while the program goes on."""
+        async with asyncio.timeout(10):
+            while not holds():
+                await self.settle()
+
+    async def settle(self) -> None:
+        """Let everything that can go on do so for a moment: what the store was given is committed."""
+        for _ in range(3):
+            await self.app.db.read(lambda _: None)
+            await asyncio.sleep(0)
+
+    async def quiet(self) -> None:
+        """Wait until nothing is at work and everything that can be posted now is posted."""
+        await self.until(lambda: not any(map(bool, self.app.dispatcher.held())))
+        await self.app.outbox.flush(10)
+
+    async def pass_time(self, seconds: float, step: float = 15.0) -> None:
+        """Move the fake clock on in steps, and let the program do what is due at each."""
+        assert isinstance(self.clock, FakeClock)
+        while seconds > 0:
+            self.clock.advance(min(step, seconds))
+            seconds -= step
+            await self.settle()
+
+    async def runs(self) -> list[RunRecord]:
+        """Return all runs, oldest first."""
+        return (await self.app.db.read(lambda db: runs.list_runs(db, 100)))[::-1]
+
+    async def rows(self, run: str) -> list[Row]:
+        """Return a run's journal."""
+        return await self.app.db.read(lambda db: journal.of_run(db, run))
+
+    async def state(self, run: str) -> RunState:
+        """Return a run's state as it is stored."""
+        return fold(await self.rows(run))
 
 
 @asynccontextmanager
@@ -160,8 +222,8 @@ async def running(
     clock, world = clock or FakeClock(), world or World()
     model = ModelSection(base_url=endpoint, name="test-model") if endpoint else None
     bot = Bot(state_dir=folder, **config.pop("bot", {}))
+    parts = Parts(adapters={"world": world}, tools=tools, open_store=config.pop("open_store", Database.open))
     settings = Config(bot=bot, model=config.pop("model", model), **config)
-    parts = Parts(adapters={"world": world}, tools=tools)
     async with App(settings, clock=clock, parts=parts) as app, asyncio.TaskGroup() as group:
         task = group.create_task(app.run(recover=True))
         await app.ready.wait()
@@ -171,5 +233,59 @@ async def running(
             task.cancel()
 
 
+@asynccontextmanager
+async def scripted(
+    folder: Path,
+    script: Sequence[Scripted] | Callable[[dict[str, Any]], Answer] = (),
+    *,
+    otherwise: Scripted | None = None,
+    **settings: Any,
+) -> AsyncIterator[Running]:
+    """Run the real app against an endpoint that follows a script."""
+    async with (
+        Endpoint(script, otherwise=otherwise) as endpoint,
+        running(folder, endpoint=endpoint.url, **settings) as bot,
+    ):
+        bot.endpoint = endpoint
+        yield bot
+
+
 def request(skill: str = "", profile: str = "", **params: str) -> Request:
     return Request(skill, params, profile)
+
+
+@dataclass
+class Bench:
+    """Tools that count how often they ran, and wait where a test tells them to.
+
+    Attributes:
+        ran: the word of each call that was begun, in order.
+        gate: cleared, it holds every call until it is set.
+        begun: set when a call begins.
+    """
+
+    ran: list[str] = field(default_factory=list)
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.gate.set()
+
+    async def _pass(self, word: str) -> str:
+        self.ran.append(word)
+        self.begun.set()
+        await self.gate.wait()
+        return word
+
+    def tools(self) -> tuple[Tool, ...]:
+        @tool(risk="read", example={"word": "a"}, timeout=60)
+        async def echo(word: str) -> str:
+            """Return the word it was given."""
+            return await self._pass(word)
+
+        @tool(risk="write", example={"word": "a"}, timeout=60)
+        async def send(word: str) -> str:
+            """Send a word to where everybody sees it."""
+            return f"sent {await self._pass(word)}"
+
+        return echo, send
