@@ -8,6 +8,8 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hermes_console.wire import thread_key
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -172,9 +174,11 @@ class Conversation:
         await self.attached.wait()
 
     async def _list_threads(self) -> None:
-        found = (await self._client.call("threads.list", {"limit": 50}))["threads"]
-        lines = [f"{'*' if it['thread'] == self.thread else ' '} {it['thread']}  {_when(it)}" for it in found]
-        self._screen.note("\n".join(clean(line) for line in lines) or "No thread has begun yet.")
+        found = (await self._client.call("threads.list", {"limit": 200}))["threads"]
+        when = {it["thread"]: _when(it) for it in found if it["channel"] == thread_key("").channel}
+        when.setdefault(self.thread, "new")
+        lines = [f"{'*' if name == self.thread else ' '} {name}  {at}" for name, at in when.items()]
+        self._screen.note(clean("\n".join(lines)))
 
     async def _watch(self) -> None:
         events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()

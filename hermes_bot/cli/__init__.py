@@ -75,7 +75,7 @@ def _first(error: BaseException) -> BaseException:
 
 def _refuse(error: BaseException, *, wants_json: bool) -> int:
     """Say an error on standard error, and as the one object where a program reads; return its exit code."""
-    said = error.format_message() if isinstance(error, TyperException) else str(error)
+    said = _said(error)
     complain(said)
     if wants_json:
         print_json({"error": said, "status": "failed"})
@@ -88,6 +88,14 @@ def _refuse(error: BaseException, *, wants_json: bool) -> int:
             return MISUSED
         case _:
             return FAILED
+
+
+def _said(error: BaseException) -> str:
+    if not isinstance(error, TyperException):
+        return str(error)
+    context = getattr(error, "ctx", None)
+    hint = f" Try: {context.command_path} --help" if context else ""
+    return f"{error.format_message().removeprefix('Invalid value: ')}{hint}"
 
 
 def _on_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -60,7 +60,13 @@ class Desk:
 
     async def threads(self, args: Mapping[str, Any], emit: Emit) -> Mapping[str, Any]:
         del args, emit
-        return {"threads": [{"thread": "main", "last_at": "2026-11-30T20:00:00+00:00"}]}
+        at = "2026-11-30T20:00:00+00:00"
+        return {
+            "threads": [
+                {"thread": "main", "channel": "terminal", "last_at": at},
+                {"thread": "5f3e", "channel": "ask", "last_at": at},
+            ]
+        }
 
     @contextlib.asynccontextmanager
     async def open(self, folder: Path) -> AsyncIterator[AdminClient]:

@@ -174,6 +174,8 @@ async def test_threads_are_listed_and_switched(tmp_path: Path) -> None:
         await talk.enter("/thread")
         assert paper.notes == ["* main  2026-11-30 20:00"]
         await talk.enter("/thread incident 7")
+        await talk.enter("/thread")
+        assert paper.notes[1] == "  main  2026-11-30 20:00\n* incident 7  new"
         await desk.post("in the new one", thread="incident 7")
         assert (await paper.lines.get()).text == "in the new one"
         await talk.enter("hello")

@@ -1,0 +1,58 @@
+"""The daemon and its clients, as processes (behaviours B-104, B-105)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+from cli.shell import read_until
+
+if TYPE_CHECKING:
+    from cli.shell import Shell
+
+
+async def test_a_second_daemon_is_refused_with_the_pid_of_the_first(shell: Shell) -> None:
+    async with shell.start("run") as first:
+        await read_until(first.stderr, "app.ready")
+        second = await asyncio.to_thread(shell.run, "run")
+        assert second.code == 75
+        assert f"process {first.pid} holds this state folder" in second.err
+
+
+async def test_other_commands_are_clients_of_the_daemon(shell: Shell) -> None:
+    async with shell.start("run") as daemon:
+        await read_until(daemon.stderr, "app.ready")
+        status = (await asyncio.to_thread(shell.run, "status", "--json")).object
+        assert status["pid"] == daemon.pid
+        asked = await asyncio.to_thread(shell.run, "ask", "why is checkout failing?", "--json")
+        assert asked.code == 3
+        run = asked.object["run"]
+        done = await asyncio.to_thread(shell.run, "runs", "answer", run, "last hour", "--json")
+        assert (done.code, done.object["run"]) == (0, run)
+        assert (await asyncio.to_thread(shell.run, "db", "check")).code == 0
+
+
+async def test_sigterm_ends_the_daemon_with_0_and_the_folder_is_free(shell: Shell) -> None:
+    async with shell.start("run") as daemon:
+        await read_until(daemon.stderr, "app.ready")
+        daemon.send_signal(signal.SIGTERM)
+        assert await daemon.wait() == 0
+    assert (await asyncio.to_thread(shell.run, "status", "--json")).object["pid"] != daemon.pid
+
+
+async def test_a_killed_daemons_lock_does_not_block(shell: Shell) -> None:
+    async with shell.start("run") as daemon:
+        await read_until(daemon.stderr, "app.ready")
+        daemon.kill()
+        await daemon.wait()
+    async with shell.start("run") as next_one:
+        await read_until(next_one.stderr, "app.ready")
+
+
+async def test_a_secret_that_serves_nothing_is_said_at_the_start(shell: Shell) -> None:
+    shell.env["HERMES_TELEGRAM_TOKEN"] = "123:hush"  # noqa: S105 - what must not be shown
+    async with shell.start("run") as daemon:
+        said = await read_until(daemon.stderr, "app.ready")
+    assert "HERMES_TELEGRAM_TOKEN is set, but nothing is configured that would use it." in said
+    assert "hush" not in said
