@@ -16,6 +16,7 @@ from cli.shell import COMMAND, SECONDS, read_until
 if TYPE_CHECKING:
     from cli.shell import Shell
 
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 QUESTION = "why is checkout failing?"
 
 
@@ -61,24 +62,28 @@ class Person:
             start_new_session=True,
         )
         os.close(slave)
-        self.seen = ""
+        self._raw = ""
+        self._at = 0
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
-    def wait_for(self, words: str) -> str:
-        """Return all that appeared up to these words, without what only moves and colours."""
-        while words not in (shown := re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.seen)):
-            readable, _, _ = select.select([self.master], [], [], SECONDS)
-            assert readable, f"no {words!r} in what appeared:\n{shown}"
-            self.seen += os.read(self.master, 65_536).decode(errors="replace")
-        self.seen = ""
-        return shown
+    def wait_for(self, words: str, then: str = "main >") -> str:
+        """Return what appeared up to these words and the prompt after them."""
+        return self._up_to(words) + self._up_to(then)
 
-    def leave(self, prompt: str = "main >") -> int:
-        """Leave from the next prompt, and return the exit code."""
+    def _up_to(self, words: str) -> str:
+        """Return what appeared from the last place up to these words, without what moves and colours."""
+        while (end := (shown := _ESCAPE.sub("", self._raw)).find(words, self._at)) < 0:
+            readable, _, _ = select.select([self.master], [], [], SECONDS)
+            assert readable, f"no {words!r} in what appeared:\n{shown[self._at :]}"
+            self._raw += os.read(self.master, 65_536).decode(errors="replace")
+        begin, self._at = self._at, end + len(words)
+        return shown[begin : self._at]
+
+    def leave(self) -> int:
+        """Leave, and return the exit code."""
         try:
-            self.wait_for(prompt)
             self.type("\x04")
             return self.process.wait(SECONDS)
         finally:
@@ -89,22 +94,22 @@ class Person:
 
 def test_a_person_at_a_terminal_is_asked_presses_a_number_and_reads_the_answer(shell: Shell) -> None:
     person = Person(shell, "chat")
-    person.wait_for("main >")
+    person.wait_for("/help shows")
     person.type(f"{QUESTION}\r")
     person.wait_for("since the last deploy")
     person.type("1\r")
     shown = person.wait_for("postgres.log")
     assert "connections are exhausted" in " ".join(shown.split())
     person.type("/thread second\r")
-    person.wait_for("second >")
+    person.wait_for("thread second", "second >")
     person.type("/thread\r")
-    person.wait_for("* second")
-    assert person.leave("second >") == 0
+    person.wait_for("* second", "second >")
+    assert person.leave() == 0
 
 
 def test_ctrl_c_without_work_says_how_to_leave(shell: Shell) -> None:
     person = Person(shell, "chat")
-    person.wait_for("main >")
+    person.wait_for("/help shows")
     person.type("\x03")
     person.wait_for("Ctrl-D leaves")
     assert person.leave() == 0
@@ -112,7 +117,7 @@ def test_ctrl_c_without_work_says_how_to_leave(shell: Shell) -> None:
 
 def test_the_typed_lines_are_kept_for_their_owner_alone(shell: Shell) -> None:
     person = Person(shell, "chat")
-    person.wait_for("main >")
+    person.wait_for("/help shows")
     person.type("status\r")
     person.wait_for("Nothing is running")
     assert person.leave() == 0
