@@ -37,10 +37,7 @@ async def test_an_answer_goes_to_the_thread_of_its_message_and_nowhere_else(tmp_
     ("other"), [{"thread": "2"}, {"channel": "C2"}, {"workspace": "T2"}], ids=lambda it: next(iter(it))
 )
 async def test_threads_see_nothing_of_each_other(tmp_path: Path, other: dict[str, str]) -> None:
-    async with (
-        Endpoint(otherwise=finish("noted")) as endpoint,
-        running(tmp_path, endpoint=endpoint.url) as bot,
-    ):
+    async with scripted(tmp_path, otherwise=finish("noted")) as bot:
         for talk, text in ((bot.talk(), "the code word is AMBER"), (bot.talk(**other), "what is it?")):
             await talk.say(text)
             await talk.heard()
@@ -49,10 +46,7 @@ async def test_threads_see_nothing_of_each_other(tmp_path: Path, other: dict[str
 
 
 async def test_a_mention_brings_what_was_said_before_in_the_thread(tmp_path: Path) -> None:
-    async with (
-        Endpoint(otherwise=finish("I see.")) as endpoint,
-        running(tmp_path, endpoint=endpoint.url) as bot,
-    ):
+    async with scripted(tmp_path, otherwise=finish("I see.")) as bot:
         talk = bot.talk()
         await talk.say("disk 97 % on db-3", "monitor", addressed=False)
         await talk.say("which host?")
