@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from hermes_bot.diagnosis.bursts import Stretch, find_stretch
+from hermes_bot.diagnosis.bursts import Stretch, Traffic, find_stretch
 from hermes_bot.diagnosis.values import Finding, Level, Place, RuleHit, Template
 
 CHANCE = 10.0
@@ -38,6 +38,7 @@ class Span:
     Attributes:
         since: begin of the window asked about; what ended before it is another story.
         until: end of the window.
+        traffic: when harmless records were written; None where nothing carries times that differ.
     """
 
     first: datetime | None
@@ -45,6 +46,7 @@ class Span:
     records: int
     since: datetime | None = None
     until: datetime | None = None
+    traffic: Traffic | None = None
 
 
 def find(templates: Sequence[Template], span: Span) -> tuple[tuple[Finding, ...], int]:
@@ -74,7 +76,8 @@ def _grouped(templates: Iterable[Template]) -> list[list[Template]]:
 
 def _finding(group: list[Template], span: Span) -> Finding | None:
     """Tell when a group began to be more than noise; None where it is noise."""
-    loud = [pair for pair in ((t, _stretch(t, span)) for t in group) if not _is_noise(*pair, span)]
+    judged = [(template, _stretch(template, span)) for template in _with_few_joined(group)]
+    loud = [pair for pair in judged if not _is_noise(*pair, span)]
     if not loud:
         return None
     evidence = sorted((p for t, s in loud for p in t.places[s.start : s.end]), key=_order)
@@ -98,6 +101,21 @@ def _finding(group: list[Template], span: Span) -> Finding | None:
     return replace(finding, solid=_is_solid(finding, span))
 
 
+def _with_few_joined(group: list[Template]) -> list[Template]:
+    """Rare wordings of one thing are judged together: many rare ones make a steady noise."""
+    few = [template for template in group if template.count < _FEW]
+    if len(few) < 2:  # noqa: PLR2004 - one is not joined with itself
+        return group
+    joined = replace(
+        max(few, key=lambda template: template.count),
+        level=max(template.level for template in few),
+        places=tuple(sorted((p for template in few for p in template.places), key=_order)),
+        heads=tuple(sorted((p for template in few for p in template.heads), key=_order)),
+        count=sum(template.count for template in few),
+    )
+    return [*(template for template in group if template.count >= _FEW), joined]
+
+
 def _joined_hit(templates: Sequence[Template]) -> RuleHit | None:
     """One wording names the victim, another the asker; the sentences may use both."""
     hits = [t.hit for t in templates if t.hit]
@@ -108,12 +126,12 @@ def _joined_hit(templates: Sequence[Template]) -> RuleHit | None:
 
 
 def _stretch(template: Template, span: Span) -> Stretch:
-    if span.first is None or span.last is None:
+    if span.traffic is None:
         return Stretch(0, len(template.heads), 0.0)
     times = [p.at.timestamp() for p in template.heads if p.at is not None]
     if len(times) < len(template.heads):
         return Stretch(0, len(template.heads), 0.0)
-    stretch = find_stretch(times, span.first.timestamp(), span.last.timestamp())
+    stretch = find_stretch(times, span.traffic)
     return stretch if stretch.gain >= CHANCE else Stretch(0, len(times), stretch.gain)
 
 

@@ -1,8 +1,9 @@
 """Knows the way from paths to a report, and its two halves: select what to look at, then diagnose it."""
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
 from hermes_bot.diagnosis.advice import advise
+from hermes_bot.diagnosis.bursts import Traffic
 from hermes_bot.diagnosis.deploys import is_deploy
 from hermes_bot.diagnosis.findings import Span, find
 from hermes_bot.diagnosis.quotes import cut, quote_places
@@ -159,6 +161,7 @@ def _analyse(reading: _Reading) -> Findings:
     miner = TemplateMiner(rule_book())
     errors = 0
     changes: list[Place] = []
+    harmless = array("d")
     for record in reading.records():
         if _is_after(record, query.until):
             continue
@@ -166,9 +169,13 @@ def _analyse(reading: _Reading) -> Findings:
         window.add(record)
         if is_deploy(record):
             changes.append(Place(record.file, record.line, record.at))
-        if miner.add(record) and not _is_before(record, query.since):
+        kind = miner.add(record)
+        if kind == "harmless" and record.at is not None:
+            harmless.append(record.at.timestamp())
+        elif kind == "error" and not _is_before(record, query.since):
             errors += 1
-    span = Span(whole.first_at, whole.last_at, whole.records, query.since, query.until)
+    traffic = _traffic(harmless, whole)
+    span = Span(whole.first_at, whole.last_at, whole.records, query.since, query.until, traffic)
     candidates, noise = find(miner.templates(), span) if window.records else ((), 0)
     return Findings(
         candidates=candidates,
@@ -184,6 +191,12 @@ def _analyse(reading: _Reading) -> Findings:
         timed=whole.first_at is not None or not whole.records,
         notes=tuple(reading.notes),
     )
+
+
+def _traffic(harmless: Iterable[float], whole: _Tally) -> Traffic | None:
+    if whole.first_at is None or whole.last_at is None or whole.first_at == whole.last_at:
+        return None
+    return Traffic(harmless, whole.first_at.timestamp(), whole.last_at.timestamp())
 
 
 def _change_before(candidates: Sequence[Finding], changes: Sequence[Place]) -> Place | None:

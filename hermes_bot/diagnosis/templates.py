@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from drain3.drain import Drain
 
@@ -50,18 +51,18 @@ class TemplateMiner:
     def __init__(self, rules: RuleBook) -> None:
         self._rules = rules
         self._drain = Drain(depth=5, sim_th=0.5, max_children=100)
-        self._kinds: dict[tuple[str, bool], _Kind] = {}
+        self._kinds: dict[tuple[str, Level], _Kind] = {}
         self._groups: dict[tuple[str, int, Level, str], _Group] = {}
         self._hits: dict[tuple[int, Level], list[RuleHit | None]] = {}
         self._texts: dict[int, str] = {_OVERFLOW: _OVERFLOW_TEXT}
 
-    def add(self, record: Record) -> bool:
-        """Count a record; tell whether it is an error or a known fault."""
+    def add(self, record: Record) -> Literal["harmless", "suspicious", "error"]:
+        """Count a record and tell what it is; an error is what calls itself one, or a known fault."""
         level = record.level
         head = _speaking_text(record)
         kind = self._kind(head, record, known=level >= Level.WARNING)
         if not kind.suspicious:
-            return False
+            return "harmless"
         if level == Level.NONE:
             level = Level.WARNING
         rule_id = kind.hit.rule.id if kind.hit else ""
@@ -72,7 +73,7 @@ class TemplateMiner:
         group.count += 1
         if len(group.places) < _KEPT_PLACES:
             self._keep(group, record)
-        return level >= Level.ERROR or kind.hit is not None
+        return "error" if level >= Level.ERROR or kind.hit is not None else "suspicious"
 
     def _keep(self, group: _Group, record: Record) -> None:
         head = Place(record.file, record.line, record.at)
@@ -87,15 +88,16 @@ class TemplateMiner:
 
     def _kind(self, head: str, record: Record, *, known: bool) -> _Kind:
         masked = mask(head)
-        kind = self._kinds.get((masked, known))
+        kind = self._kinds.get((masked, record.level))
         if kind is None:
             kind = self._learn(masked, record, known=known)
             if len(self._kinds) < _MOST_TEXTS:
-                self._kinds[masked, known] = kind
+                self._kinds[masked, record.level] = kind
         return kind
 
     def _learn(self, masked: str, record: Record, *, known: bool) -> _Kind:
-        looks_bad = known or sounds_bad(record.message)
+        # What calls itself debug is for its programmers, whatever words it uses.
+        looks_bad = known or (record.level != Level.DEBUG and sounds_bad(record.message))
         if not looks_bad:
             return _Kind(_OVERFLOW, None, suspicious=False)
         if self._drain.clusters_counter >= _MOST_CLUSTERS:
