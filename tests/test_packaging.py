@@ -1,0 +1,155 @@
+"""What the wheel and the project's metadata hold (style guide §12)."""
+
+from __future__ import annotations
+
+import email
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hermes_bot import __version__
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the wheel, built by the ordinary front end with the back end that is installed here."""
+    folder = tmp_path_factory.mktemp("dist")
+    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that the wheel was installed into, apart from the checkout."""
+    target = tmp_path_factory.mktemp("site")
+    _run(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(target),
+        str(wheel),
+    )
+    return target
+
+
+def _run(*command: str, **env: str) -> str:
+    done = subprocess.run(  # noqa: S603 - the command is the test's own
+        command, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **env}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def _metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as packed:
+        name = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(packed.read(name))
+
+
+def _names(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as packed:
+        return packed.namelist()
+
+
+def test_the_wheel_owns_its_own_top_level_names_only(wheel: Path) -> None:
+    tops = {name.split("/")[0] for name in _names(wheel)}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"hermes_bot", "hermes_console"}
+
+
+def test_the_wheel_brings_skills_demo_rules_types_and_licence(wheel: Path) -> None:
+    names = set(_names(wheel))
+    for wanted in (
+        "hermes_bot/bundled_skills/log-diagnosis/SKILL.md",
+        "hermes_bot/bundled_skills/log-diagnosis/chain.yaml",
+        "hermes_bot/bundled_demo/demo.toml",
+        "hermes_bot/diagnosis/rules.yaml",
+        "hermes_bot/py.typed",
+        "hermes_console/terminal.py",
+    ):
+        assert wanted in names, wanted
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    assert not [name for name in names if "__pycache__" in name or "runtime" in name]
+
+
+def test_every_source_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
+    here = {str(path.relative_to(ROOT)) for path in (ROOT / "hermes_bot").rglob("*.py")}
+    assert here <= set(_names(wheel))
+
+
+def test_the_metadata_says_what_it_is(wheel: Path) -> None:
+    said = _metadata(wheel)
+    assert (said["Name"], said["License-Expression"]) == ("hermes-bot", "Apache-2.0")
+    assert said["Requires-Python"] == ">=3.11"
+    assert said["Description-Content-Type"] == "text/markdown"
+
+
+def test_the_entry_points_are_the_command_and_the_console(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        name = next(name for name in packed.namelist() if name.endswith("entry_points.txt"))
+        points = packed.read(name).decode()
+    assert "[console_scripts]\nhermes-bot = hermes_bot.cli:main" in points
+    assert "[hermes_bot.adapters]\nconsole = hermes_console:ConsoleAdapter" in points
+
+
+def test_every_direct_dependency_has_a_floor_and_there_are_few(wheel: Path) -> None:
+    wanted = _metadata(wheel).get_all("Requires-Dist", [])
+    assert len(wanted) <= 18
+    assert all(">=" in one for one in wanted), wanted
+    floor = re.search(r"aiohttp>=([\d.]+)", " ".join(wanted))
+    assert floor is not None
+    assert tuple(map(int, floor[1].split("."))) >= (3, 14, 3)
+
+
+def test_the_version_is_written_once_and_the_same_everywhere(wheel: Path) -> None:
+    assert _project()["project"]["version"] == __version__ == _metadata(wheel)["Version"]
+
+
+def test_ci_pins_every_dependency_and_names_no_address() -> None:
+    pins = [
+        line for line in (ROOT / ".ci/constraints.txt").read_text().splitlines() if not line.startswith("#")
+    ]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.]+", pin) for pin in pins)
+    pinned = {_plain(pin.split("==")[0]) for pin in pins}
+    project = _project()
+    for wanted in (*project["project"]["dependencies"], *project["dependency-groups"]["dev"]):
+        assert _plain(re.split(r"[\[>=]", wanted)[0]) in pinned, wanted
+
+
+def test_the_installed_wheel_diagnoses_the_demo_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    script = "import sys, hermes_bot.cli as cli; assert 'site' in cli.__file__, cli.__file__; cli.main()"
+    done = subprocess.run(  # noqa: S603 - the command is the test's own
+        [sys.executable, "-c", script, "ask", "why is checkout failing?", "--answer", "last hour"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "postgres.log:249" in done.stdout
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
