@@ -225,7 +225,7 @@ async def test_what_a_stop_dropped_is_not_revived_by_a_restart(tmp_path: Path) -
         await bot.quiet()
     async with scripted(tmp_path, world=World()) as bot:
         await bot.quiet()
-        assert bot.prompts == bot.world.posts == []
+        assert (bot.prompts, bot.world.posts) == ([], [])
 
 
 async def _stopped_once(bot: Any, talk: Any, word: str) -> Outgoing:
@@ -278,7 +278,7 @@ async def test_a_bug_in_the_model_client_ends_in_a_plain_sentence_and_frees_the_
                 raise RuntimeError("boom at /secret/path")
             return await real(*args)
 
-        bot.app.runs._hands.model.complete = broken  # type: ignore[method-assign]  # stands for any bug
+        bot.app.runs._hands.model.complete = broken  # type: ignore[method-assign,assignment]  # stands for any bug
         talk = bot.talk()
         await talk.say("go")
         said = await talk.heard()
@@ -314,7 +314,7 @@ async def test_a_task_that_cannot_even_begin_is_told_and_frees_the_thread(tmp_pa
         async def broken(*_: Any) -> str:
             raise RuntimeError("boom")
 
-        bot.app.runs.begin = broken  # type: ignore[method-assign]  # stands for any bug
+        bot.app.runs.begin = broken  # type: ignore[method-assign,assignment]  # stands for any bug
         talk = bot.talk()
         await talk.say("go")
         assert (await talk.heard()).text.startswith("I could not begin this: something in me broke.")

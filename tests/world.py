@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from clock import FakeClock
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from hermes_bot.state import Row, RunState
     from hermes_bot.store.runs import RunRecord
 
+_EVENTS = count(1)  # of all worlds, so that one that comes after a restart repeats no id
 Accept = Callable[[Incoming], Awaitable[Reply | None]]
 
 
@@ -58,7 +60,6 @@ class World:
     _seen: dict[ThreadKey, int] = field(default_factory=dict)
     _more: asyncio.Condition = field(default_factory=asyncio.Condition)
     _ready: asyncio.Event = field(default_factory=asyncio.Event)
-    _events: int = 0
 
     async def run(self, accept: Accept) -> None:
         self.accept = accept
@@ -112,8 +113,7 @@ class World:
             return list(self.posts)
 
     def event_id(self) -> str:
-        self._events += 1
-        return f"e{self._events}"
+        return f"e{next(_EVENTS)}"
 
 
 @dataclass
@@ -178,7 +178,7 @@ class Running:
 
     async def settle(self) -> None:
         """Let everything that can go on do so for a moment: what the store was given is committed."""
-        for _ in range(3):
+        for _ in range(12):  # one look at everything that is due takes some ten reads
             await self.app.db.read(lambda _: None)
             await asyncio.sleep(0)
 
