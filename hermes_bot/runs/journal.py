@@ -53,6 +53,8 @@ class RunJournal:
         self._show = show
         self._taken: list[int] = []
         self._prefix: tuple[str, str] | None = None
+        self._kept = ""  # the prefix that is stored already, and need not be bound again each round
+        self._is_calm = False
 
     def added(self) -> tuple[Note, ...]:
         """Return what people wrote since the last call; its inbox rows join the run with the next commit."""
@@ -65,7 +67,7 @@ class RunJournal:
 
     def keep_prefix(self, digest: str, text: str) -> None:
         """Store a prompt's prefix with the next commit."""
-        self._prefix = (digest, text)
+        self._prefix = (digest, text) if digest != self._kept else None
 
     def show(self, text: str) -> None:
         """Show what the run is doing."""
@@ -82,16 +84,18 @@ class RunJournal:
         """Store everything that follows from the rows, in one transaction; see ``ports.Journal``."""
         taken, self._taken = self._taken, []
         prefix, self._prefix = self._prefix, None
+        calms = not self._is_calm and bool(state.traces) and any(row.phase == "judge" for row in rows)
 
         def store(db: sqlite3.Connection) -> Prior | None:
             now = self._desk.clock.now()
             advance(db, state, AT_WORK, now)
-            inbox.take(db, taken, state.run)
+            if taken:
+                inbox.take(db, taken, state.run)
             if prefix:
                 journal.keep_prefix(db, *prefix)
             journal.append(db, rows)
             prior = _begin_effect(db, state, intent, now) if intent else None
-            if state.traces and any(row.phase == "judge" for row in rows):
+            if calms:
                 runs.calm(db, state.run)
             if outcome:
                 effects.settle(db, outcome.key, outcome.result, now)
@@ -99,7 +103,10 @@ class RunJournal:
             follow(db, state, now)
             return prior
 
-        return await self._desk.db.transact(_name(rows), store)
+        prior = await self._desk.db.transact(_name(rows), store)
+        self._kept = prefix[0] if prefix else self._kept
+        self._is_calm = self._is_calm or calms
+        return prior
 
 
 def _name(rows: Sequence[Row]) -> str:

@@ -196,12 +196,28 @@ class Database:
                 raise self._damage
             self._turn(db, to_reading=False)
             db.execute("BEGIN IMMEDIATE")
-            for job in jobs:
-                self._attempt(db, job)
-            db.execute("COMMIT")
+            if len(jobs) == 1:
+                self._attempt_alone(db, jobs[0])
+            else:
+                for job in jobs:
+                    self._attempt(db, job)
+            if db.in_transaction:
+                db.execute("COMMIT")
         except (sqlite3.Error, StoreError) as error:
             self._undo(db, jobs, error)
         _deliver(jobs)
+
+    def _attempt_alone(self, db: sqlite3.Connection, job: _Job) -> None:
+        """Do the only work of a transaction: what it raises takes all of that back; no savepoint needed."""
+        try:
+            job.value = job.work(db)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the work is awaited
+            job.error = self._explained(job.name, error)
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            return
+        if not db.in_transaction:
+            raise StoreError(f"{self.path}: {job.name} ended the transaction it was in.")
 
     def _attempt(self, db: sqlite3.Connection, job: _Job) -> None:
         db.execute("SAVEPOINT work")

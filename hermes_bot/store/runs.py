@@ -66,7 +66,8 @@ _CREATE = """INSERT INTO runs (id, thread, asker, text, created_at, updated_at, 
     skill, profile, status, reason, attempts, rounds, tokens, cost, ended_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _ADVANCE = """UPDATE runs SET status = ?, reason = ?, rounds = ?, tokens = ?, cost = ?, updated_at = ?,
-    ended_at = ? WHERE id = ? AND status = ?"""
+    ended_at = ? WHERE id = ? AND status IN (?, ?, ?)"""
+_MOST_EXPECTED = 3  # queued, running, waiting: no run that is over goes on
 _FIELDS = (
     "id",
     "thread",
@@ -153,7 +154,8 @@ def advance(
     ms = to_ms(at)
     ended = ms if progress.status in OVER else None
     values = (progress.status, clean(progress.reason), progress.rounds, progress.tokens, progress.cost)
-    return any(db.execute(_ADVANCE, (*values, ms, ended, run, status)).rowcount for status in sorted(expect))
+    expected = (*expect, *[None] * _MOST_EXPECTED)[:_MOST_EXPECTED]
+    return db.execute(_ADVANCE, (*values, ms, ended, run, *expected)).rowcount == 1
 
 
 def attempt(db: sqlite3.Connection, run: str) -> int:
