@@ -56,7 +56,7 @@ async def test_what_is_said_arrives_as_an_addressed_whole_message(tmp_path: Path
         assert await client.call("console.say", said) == {"reply": None}
         got = await desk.heard.get()
     assert got.thread == ThreadKey("console", "local", "terminal", "t1")
-    assert (got.event_id, got.user, got.user_name, got.text) == ("e1", "console:local:ada", "Ada", "hi")
+    assert (got.event_id, got.user, got.user_name, got.text) == ("e1", "console:local:u1", "Someone", "hi")
     assert got.addressed
     assert got.complete
     assert got.request == Request("s", {"a": "b"})
