@@ -199,7 +199,8 @@ def _with_effect(state: RunState, tool: str, status: str) -> RunState:
 
 def _judge(state: RunState, row: Row) -> RunState:
     data = row.data
-    state = replace(state, told_budget=state.told_budget or bool(data.get("told_budget")))
+    if data.get("told_budget"):
+        state = replace(state, told_budget=True)
     match data["verdict"]:
         case "continue":
             came = state.came or {}
@@ -281,7 +282,7 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
     )
     if effect:
         return _shelve(_with_effect(state, name, status), done, is_read=False)
-    return _shelve(state, done, is_read=is_ok and is_call)
+    return _shelve(state, done, is_read=is_ok and is_call and "effect" not in came)
 
 
 def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:

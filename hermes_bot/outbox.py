@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 SEND_SECONDS = 60.0
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
-ASK_AFTER_SECONDS = (0.0, 2.0, 5.0, 15.0, 30.0)  # while we ask, what is behind an unknown post waits
+ASK_AGAIN_SECONDS = (2.0, 5.0, 15.0, 30.0)  # while we ask, what is behind an unknown post waits
 BROKEN_SECONDS = 300.0  # between two tries while the bot's own access is broken
 STORE_SECONDS = 5.0  # between two tries of a write that the store refused
 QUESTION = "question/"
@@ -206,13 +206,15 @@ class Outbox:
 
     async def _resolve(self, channel: str) -> None:
         """Ask about a channel's unknown posts until it answers; those behind wait, but not for ever."""
-        for seconds in ASK_AFTER_SECONDS:
-            await self._clock.sleep(seconds)
-            rows = [row for row in await self._db.read(outbox.unknown_rows) if row.channel == channel]
-            if not rows:
-                return
-            for row in rows:
+        for seconds in ASK_AGAIN_SECONDS:
+            for row in await self._unknown_in(channel):
                 await self._ask(row)
+            if not await self._unknown_in(channel):
+                return
+            await self._clock.sleep(seconds)
+
+    async def _unknown_in(self, channel: str) -> list[OutboxRow]:
+        return [row for row in await self._db.read(outbox.unknown_rows) if row.channel == channel]
 
     async def ask_unknown(self) -> None:
         """Ask the platforms about posts of which nobody knows whether they went out."""

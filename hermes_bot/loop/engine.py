@@ -266,8 +266,8 @@ def _absorb(
     limit = prepared.max_chars if prepared else 4_000
     taken = absorb(result, action, pen.state.round, max_chars=limit)
     data: dict[str, Any] = {"text": _with_history(taken.text, pen.state, action), "summary": taken.summary}
-    if prepared and prepared.key and is_new:
-        data["effect"] = True
+    if prepared and prepared.key:
+        data["effect"] = is_new
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
     pen.write(
