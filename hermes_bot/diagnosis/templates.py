@@ -1,6 +1,6 @@
 """Knows which records say the same: drain3 groups their masked text, the rule book names what is known."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,7 @@ _KEPT_PLACES = 50_000
 _MOST_TEXTS = 200_000
 _MOST_CLUSTERS = 1_000
 _OVERFLOW = 0
+_GAP = "<*>"
 _OVERFLOW_TEXT = "(one of very many different messages)"
 _AGREEING = 6
 _EXTRA_WORDS = 400
@@ -123,20 +124,43 @@ class TemplateMiner:
 
     def templates(self) -> list[Template]:
         """Give what was counted, each with its places in order of time."""
-        return [
-            Template(
-                stream=group.stream,
-                text="".join(c for c in self._texts[key[1]] if c.isprintable()),
-                level=group.level,
-                hit=group.hit,
-                places=_by_time(group.places),
-                heads=_by_time(group.heads),
-                count=group.count,
-                sample=group.sample,
-            )
-            for key, group in self._groups.items()
-            if key[1] != _OVERFLOW or group.hit
-        ]
+        return [_template(text, parts) for text, parts in self._alike()]
+
+    def _alike(self) -> Iterator[tuple[str, list[_Group]]]:
+        """Put the groups together that one template with gaps covers.
+
+        drain3 keeps messages apart that differ in their first words, until there are too many; from then on
+        they look like something new.
+        """
+        kinds: dict[tuple[str, Level, str, int], list[tuple[list[str], _Group]]] = {}
+        for key, group in self._groups.items():
+            if key[1] != _OVERFLOW or group.hit:
+                words = self._texts[key[1]].split(" ")
+                kinds.setdefault((*key[0:1], *key[2:], len(words)), []).append((words, group))
+        for members in kinds.values():
+            rest = sorted(members, key=lambda member: -member[0].count(_GAP))
+            while rest:
+                words = rest[0][0]
+                yield " ".join(words), [group for other, group in rest if _covers(words, other)]
+                rest = [member for member in rest if not _covers(words, member[0])]
+
+
+def _covers(template: list[str], words: list[str]) -> bool:
+    return all(mine in (_GAP, other) for mine, other in zip(template, words, strict=True))
+
+
+def _template(text: str, groups: list[_Group]) -> Template:
+    first = groups[0]
+    return Template(
+        stream=first.stream,
+        text="".join(c for c in text if c.isprintable()),
+        level=first.level,
+        hit=first.hit,
+        places=_by_time(place for group in groups for place in group.places),
+        heads=_by_time(place for group in groups for place in group.heads),
+        count=sum(group.count for group in groups),
+        sample=first.sample,
+    )
 
 
 def _by_time(places: Iterable[Place]) -> tuple[Place, ...]:

@@ -274,6 +274,26 @@ def test_logins_guessed_by_strangers_are_no_incident(log: Log) -> None:
     assert not log.diagnose().findings.incident
 
 
+def test_errors_that_follow_the_traffic_are_no_incident(tmp_path: Path) -> None:
+    log = Log(tmp_path / "app.log")
+    noon = START + timedelta(hours=2)
+    log.noise("INFO request {} answered in {} ms", 2, noon).noise("ERROR mail to user {} bounced", 180)
+    assert not log.noise("ERROR mail to user {} bounced", 20, noon).diagnose().findings.incident
+
+
+def test_a_message_that_begins_with_ever_new_words_is_not_new(log: Log) -> None:
+    words = [a + b for a in "bcdfghjklm" for b in ("ana", "ine", "olo", "ute", "ara", "emi", "ixa", "osu")]
+    at = START
+    while (at := at + timedelta(seconds=15)) < NOW:
+        log.at(at, f"ERROR {log.random.choice(words)}-{log.random.choice(words)} is below its minimum")
+    assert not log.diagnose().findings.incident
+
+
+def test_what_calls_itself_debug_is_no_incident(log: Log) -> None:
+    report = log.noise("DEBUG write {} failed: No space left on device", 20, BREAK).diagnose()
+    assert not report.findings.incident
+
+
 def test_a_single_refusal_in_a_long_log_is_no_incident(log: Log) -> None:
     log.at(BREAK, 'FATAL:  password authentication failed for user "report"')
     log.at(BREAK + timedelta(hours=0.5), "WARN call to maps: 429 Too Many Requests")
