@@ -13,7 +13,9 @@ from hermes_bot.cli.settings import settings_of
 
 app = typer.Typer(help="The database file: check it, copy it, make it smaller.", no_args_is_help=True)
 
-Target = Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes; an older one is replaced.")]
+Target = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Where the copy goes; an older one is replaced.")
+]
 
 
 @app.command()

@@ -49,8 +49,8 @@ async def test_what_is_said_arrives_as_an_addressed_whole_message(tmp_path: Path
             "thread": "t1",
             "text": "hi",
             "event_id": "e1",
-            "user": "ada",
-            "name": "Ada",
+            "user": "u1",
+            "name": "Someone",
             "request": request,
         }
         assert await client.call("console.say", said) == {"reply": None}
