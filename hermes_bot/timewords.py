@@ -18,7 +18,6 @@ TIME_EXAMPLES = (
 
 _AROUND = timedelta(minutes=15)
 _DAY = timedelta(days=1)
-
 _UNITS = {
     "s": timedelta(seconds=1),
     "m": timedelta(minutes=1),

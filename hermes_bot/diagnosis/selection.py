@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from hermes_bot.diagnosis.values import Quote
 
@@ -95,6 +96,8 @@ def _query(data: Mapping[str, Any]) -> LogQuery:
     if isinstance(paths, str) or not paths:
         raise ValueError("paths must be a list of paths")
     zone = data.get("tz")
+    if zone is not None:
+        ZoneInfo(str(zone))  # raises for what is no zone
     return LogQuery(
         paths=tuple(str(path) for path in paths),
         since=_instant(data.get("since")),

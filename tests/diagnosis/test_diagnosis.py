@@ -212,7 +212,14 @@ def test_a_selection_outlives_json_and_gives_the_same_findings(log: Log) -> None
 
 
 @pytest.mark.parametrize(
-    "data", [{}, {"paths": "x"}, {"paths": ["x"], "since": "noon"}, {"paths": ["x"], "levels": 3}]
+    "data",
+    [
+        {},
+        {"paths": "x"},
+        {"paths": ["x"], "since": "noon"},
+        {"paths": ["x"], "levels": 3},
+        {"paths": ["x"], "tz": "Moon"},
+    ],
 )
 def test_what_is_no_selection_is_refused(data: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="no selection of logs"):
