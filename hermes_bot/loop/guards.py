@@ -98,11 +98,16 @@ def _is_repeating(state: RunState) -> bool:
 
 def _is_stagnant(state: RunState) -> bool:
     last = state.traces[-state.limits.stagnation :]
-    if len(last) < state.limits.stagnation or any(trace.is_progress or not trace.tool for trace in last):
+    if len(last) < state.limits.stagnation or not all(_may_stagnate(trace) for trace in last):
         return False
     if len({trace.tool for trace in last}) > 1:
         return False
     return all(_resembles(one, two) for one, two in pairwise(last))
+
+
+def _may_stagnate(trace: Trace) -> bool:
+    """Whether a round brought a result and nothing else; failed actions have a guard of their own."""
+    return bool(trace.tool) and trace.is_ok and not trace.is_progress
 
 
 def _resembles(one: Trace, two: Trace) -> bool:

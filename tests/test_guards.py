@@ -1,0 +1,335 @@
+"""Every run ends: finished, or stopped by a named guard with a report and a way to go on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from endpoint import Answer, act, finish, held, say
+from world import Bench, request, scripted
+
+from hermes_bot.config import Budgets, ModelSection, Price, Profile
+from hermes_bot.tools.declare import tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from world import Running
+
+    from hermes_bot.messages import Outgoing
+    from hermes_bot.store.runs import RunRecord
+
+
+async def ended(bot: Running, text: str = "go", **fields: Any) -> tuple[RunRecord, Outgoing]:
+    """Give a task, wait for its last post, and return run and post."""
+    talk = bot.talk()
+    await talk.say(text, **fields)
+    await bot.quiet()
+    (run,) = await bot.runs()
+    return run, bot.world.posts[-1]
+
+
+def unlike(number: int) -> str:
+    """Return a text that resembles that of no other number."""
+    return f"{number} " + "".join(
+        chr(97 + (number * 7 + index * index * (number + 3)) % 26) for index in range(80)
+    )
+
+
+def worker(asked: dict[str, Any]) -> Answer:
+    """Always one more call, each unlike the last."""
+    number = int(asked["messages"][-1]["content"].split("This is round ")[1].split(";")[0])
+    return act("echo", word=unlike(number))
+
+
+async def test_twenty_tool_rounds_finish(tmp_path: Path) -> None:
+    def mind(asked: dict[str, Any]) -> Answer:
+        is_last = "This is round 20;" in asked["messages"][-1]["content"]
+        return finish("all twenty", evidence=["echo"]) if is_last else worker(asked)
+
+    async with scripted(tmp_path, mind, tools=Bench().tools()) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.rounds, post.text) == ("finished", 20, "all twenty")
+
+
+@pytest.mark.parametrize(("profile", "rounds"), [("chat", 5), ("task", 20), ("code", 30)])
+async def test_a_model_that_never_finishes_is_stopped_after_the_rounds_of_its_profile(
+    tmp_path: Path, profile: str, rounds: int
+) -> None:
+    async with scripted(tmp_path, worker, tools=Bench().tools()) as bot:
+        run, post = await ended(bot, request=request(profile=profile))
+    assert (run.status, run.reason, run.rounds, len(bot.prompts)) == ("stopped", "rounds", rounds, rounds)
+    assert post.kind == "report"
+    assert post.text.startswith(f"**Stopped (rounds).** I used all {rounds} rounds")
+    assert [button.label for button in post.buttons] == ["Continue"]
+    assert "This is the last round" in bot.prompts[-1]
+    assert "complete" not in post.text.lower()
+
+
+@pytest.mark.parametrize("way", ["press", "text", "word"])
+async def test_continue_goes_on_from_the_stored_state_with_a_fresh_allowance(
+    tmp_path: Path, way: str
+) -> None:
+    bench = Bench()
+    script = [act("send", word="it"), *[act("echo", word=unlike(number)) for number in range(4)]]
+    async with scripted(
+        tmp_path, script, otherwise=finish("now it is done", evidence=["send"]), tools=bench.tools()
+    ) as bot:
+        talk = bot.talk()
+        await talk.say("the whole task", request=request(profile="chat"))
+        report = await talk.heard()
+        if way == "press":
+            assert await talk.press(report.buttons[0].press.question, 0) is None
+        else:
+            await talk.say("Continue" if way == "text" else "go on.", addressed=False)
+        assert (await talk.heard()).text == "now it is done"
+        first, second = await bot.runs()
+        assert (first.status, second.status, second.continues) == ("stopped", "finished", first.id)
+        assert "[round 1]" in bot.prompts[5] or "send" in bot.prompts[5]
+        assert "the whole task" in bot.prompts[5]
+        assert "5 of 5 are left" in bot.prompts[5]
+        again = await talk.press(report.buttons[0].press.question, 0)
+        assert again
+        assert "continued already" in again.text
+    assert bench.ran.count("it") == 1
+
+
+async def test_an_effect_done_before_continue_is_not_done_again_after_it(tmp_path: Path) -> None:
+    bench = Bench()
+    script = [act("send", word="it"), *[act("echo", word=unlike(number)) for number in range(4)]]
+    script += [act("send", word="it"), finish("I sent it.", evidence=["send"])]
+    async with scripted(tmp_path, script, tools=bench.tools()) as bot:
+        talk = bot.talk()
+        await talk.say("go", request=request(profile="chat"))
+        report = await talk.heard()
+        await talk.press(report.buttons[0].press.question, 0)
+        assert (await talk.heard()).text == "I sent it."
+    assert bench.ran.count("it") == 1
+
+
+async def test_the_word_continue_is_a_task_where_nothing_was_stopped(tmp_path: Path) -> None:
+    async with scripted(tmp_path, otherwise=finish("with what?")) as bot:
+        run, post = await ended(bot, "continue")
+        assert (run.status, post.text) == ("finished", "with what?")
+
+
+async def test_a_continue_pressed_in_another_thread_changes_nothing(tmp_path: Path) -> None:
+    async with scripted(tmp_path, worker, tools=Bench().tools()) as bot:
+        _, report = await ended(bot, request=request(profile="chat"))
+        assert await bot.talk("2").press(report.buttons[0].press.question, 0) is not None
+        assert len(await bot.runs()) == 1
+
+
+async def test_the_same_call_for_ever_runs_twice_and_the_third_stops_the_run(tmp_path: Path) -> None:
+    bench = Bench()
+    async with scripted(tmp_path, otherwise=act("echo", word="same"), tools=bench.tools()) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.reason, bench.ran) == ("stopped", "repetition", ["same", "same"])
+    assert "same call as in round 1" in bot.prompts[2]
+    assert "What would help" in post.text
+    assert "Not run: the same call as in rounds 1, 2." in post.text
+
+
+async def test_a_b_a_b_a_is_stopped_by_round_five(tmp_path: Path) -> None:
+    bench = Bench()
+    one, two = act("echo", word="a"), act("echo", word="b")
+    async with scripted(tmp_path, [one, two, one, two, one, two], tools=bench.tools()) as bot:
+        run, _ = await ended(bot)
+    assert (run.reason, run.rounds, bench.ran) == ("repetition", 5, ["a", "b", "a", "b"])
+
+
+async def test_key_order_and_spelled_defaults_make_no_other_call(tmp_path: Path) -> None:
+    ran = []
+
+    @tool(risk="read", example={"a": 1, "b": 2})
+    async def pair(a: int, b: int = 2) -> str:
+        """Return the pair."""
+        ran.append((a, b))
+        return f"{a} {b}"
+
+    script = [act("pair", a=1, b=2), act("pair", b="2", a="1"), act("pair", a=1)]
+    async with scripted(tmp_path, script, tools=[pair]) as bot:
+        run, _ = await ended(bot)
+    assert (run.reason, len(ran)) == ("repetition", 2)
+
+
+async def test_results_that_hardly_change_are_stagnation(tmp_path: Path) -> None:
+    @tool(risk="read", example={"page": 1})
+    async def look(page: int) -> str:
+        """Look at one page."""
+        return f"nothing new here on page {page}, as on all the others before and after it"
+
+    script = [act("look", page=number) for number in range(100, 110)]
+    async with scripted(tmp_path, script, tools=[look]) as bot:
+        run, post = await ended(bot)
+    assert (run.reason, run.rounds) == ("stagnation", 3)
+    assert "What would help" in post.text
+
+
+async def test_an_effect_or_a_sub_goal_done_resets_stagnation(tmp_path: Path) -> None:
+    def looking(number: int, status: str) -> Answer:
+        plan = [{"goal": f"page {number}", "done_when": "seen", "status": status}]
+        action = {"name": "echo", "args": {"word": f"nothing new here on page {number} as on all before"}}
+        return say({"thought": "", "plan": plan, "action": action})
+
+    async def rounds_of(folder: Path, script: list[Answer]) -> int:
+        async with scripted(
+            folder, script, otherwise=finish("ok", evidence=["round 1"]), tools=Bench().tools()
+        ) as bot:
+            return (await ended(bot))[0].rounds
+
+    assert await rounds_of(tmp_path / "todo", [looking(number, "todo") for number in range(10, 18)]) == 3
+    assert await rounds_of(tmp_path / "done", [looking(number, "done") for number in range(10, 18)]) == 9
+    effects = [act("send", word=f"the same old words number {number}") for number in range(10, 18)]
+    assert await rounds_of(tmp_path / "effect", effects) == 9
+
+
+async def test_five_failed_actions_in_a_row_stop_the_run(tmp_path: Path) -> None:
+    script = [act("nothing_like_it", number=number) for number in range(9)]
+    async with scripted(tmp_path, script) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.reason, run.rounds) == ("stopped", "failures", 5)
+    assert "Where it is stuck" in post.text
+
+
+async def test_a_good_action_between_failures_counts_them_anew(tmp_path: Path) -> None:
+    bad = [act("nothing_like_it", number=number) for number in range(8)]
+    script = [*bad[:4], act("echo", word="fine"), *bad[4:], finish("ok", evidence=["echo"])]
+    async with scripted(tmp_path, script, tools=Bench().tools()) as bot:
+        run, _ = await ended(bot)
+    assert (run.status, run.rounds) == ("finished", 10)
+
+
+async def test_working_time_stops_a_run_and_waiting_does_not(tmp_path: Path) -> None:
+    ask = act("request_info", question="Which?", options=["a", "b"])
+    bench = Bench()
+    script = [ask, act("echo", word="slow"), finish("too late", evidence=["echo"])]
+    profiles = {"task": Profile(seconds=60)}
+    async with scripted(tmp_path, script, tools=bench.tools(), profiles=profiles) as bot:
+        talk = bot.talk()
+        await talk.say("go")
+        await talk.heard()
+        await bot.pass_time(2 * 3_600, step=600)
+        bench.gate.clear()
+        await talk.say("a")
+        await bench.begun.wait()
+        await bot.pass_time(61)
+        bench.gate.set()
+        await bot.quiet()
+        (run,) = await bot.runs()
+        assert (run.status, run.reason, run.rounds) == ("stopped", "time", 2)
+
+
+async def test_a_model_that_never_answers_is_cut_off_at_the_working_time(tmp_path: Path) -> None:
+    script = [held(finish("never"), asyncio.Event())]
+    async with scripted(tmp_path, script, profiles={"task": Profile(seconds=1)}) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.reason) == ("stopped", "time")
+    assert "I used the working time of this task." in post.text
+
+
+def costly(number: int) -> Answer:
+    decision = {"thought": "", "action": {"name": "echo", "args": {"word": unlike(number)}}}
+    return say(decision, usage=(400, 50))
+
+
+async def test_a_token_budget_is_told_at_four_fifths_and_asked_for_at_the_end(tmp_path: Path) -> None:
+    script = [costly(number) for number in range(3)]
+    profiles = {"task": Profile(tokens=1_000)}
+    async with scripted(
+        tmp_path,
+        script,
+        otherwise=finish("done", evidence=["echo"]),
+        tools=Bench().tools(),
+        profiles=profiles,
+    ) as bot:
+        talk = bot.talk()
+        await talk.say("go")
+        told, asked = await talk.heard(), await talk.heard()
+        await bot.quiet()
+        assert (told.kind, told.text) == ("notice", "This task has used 900 of its 1,000 tokens.")
+        assert [button.label for button in asked.buttons] == ["Continue", "Stop"]
+        assert "1,350 of 1,000 tokens" in asked.text
+        (run,) = await bot.runs()
+        assert (run.status, run.reason, len(bot.prompts)) == ("waiting", "budget", 3)
+        await talk.press(asked.buttons[0].press.question, 0)
+        assert (await talk.heard()).text == "done"
+
+
+@pytest.mark.parametrize("how", ["stop", "expiry"])
+async def test_stop_or_expiry_at_the_budget_ends_the_run_with_its_report(tmp_path: Path, how: str) -> None:
+    script = [costly(number) for number in range(3)]
+    async with scripted(
+        tmp_path, script, tools=Bench().tools(), profiles={"task": Profile(tokens=1_000)}
+    ) as bot:
+        talk = bot.talk()
+        await talk.say("go")
+        await talk.heard()
+        asked = await talk.heard()
+        await bot.quiet()
+        if how == "stop":
+            await talk.press(asked.buttons[1].press.question, 1)
+        else:
+            await bot.pass_time(73 * 3_600, step=3_600)
+        await bot.quiet()
+        (run,) = await bot.runs()
+        assert (run.status, run.reason) == ("stopped", "budget")
+        assert bot.world.posts[-1].text.startswith("**Stopped (budget).**")
+
+
+async def test_money_stops_where_prices_are_configured(tmp_path: Path) -> None:
+    script = [costly(number) for number in range(3)]
+    settings: dict[str, Any] = {
+        "tools": Bench().tools(),
+        "profiles": {"task": Profile(money=0.001)},
+        "prices": {"test-model": Price(tokens_in=1.0, tokens_out=2.0)},
+    }
+    async with scripted(tmp_path, script, **settings) as bot:
+        run, post = await ended(bot)
+    assert (run.reason, run.rounds) == ("budget", 2)  # 0.0005 a round
+    assert run.cost == pytest.approx(0.001)
+    assert "0.00 in money" in post.text or "in money" in post.text
+
+
+async def test_what_a_person_has_left_of_the_day_bounds_a_run(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"tools": Bench().tools(), "budgets": Budgets(user_tokens=1_000)}
+    async with scripted(
+        tmp_path, lambda asked: finish("ok") if "hello" in str(asked) else costly(1), **settings
+    ) as bot:
+        first = bot.talk("1")
+        await first.say("go")
+        await bot.quiet()
+        record = (await bot.runs())[-1]
+        assert record.tokens >= 450
+        second = bot.talk("2")
+        await second.say("go")
+        await bot.quiet()
+        assert (await bot.runs())[-1].reason in ("budget", "repetition")
+        limits = (await bot.state((await bot.runs())[-1].id)).limits
+        assert limits.tokens == max(1, 1_000 - record.tokens)
+
+
+async def test_tools_and_instructions_over_the_context_are_one_clear_stop(tmp_path: Path) -> None:
+    async with scripted(tmp_path) as bot:
+        url = bot.endpoint.url
+        model = ModelSection(base_url=url, name="test-model", context_tokens=2_000, max_output_tokens=1_900)
+        async with scripted(tmp_path / "small", model=model) as small:
+            run, post = await ended(small)
+    assert (run.status, run.reason) == ("stopped", "context")
+    assert "Raise [model] context_tokens or offer fewer tools" in post.text
+
+
+async def test_markdown_and_calls_in_what_a_report_quotes_are_inert(tmp_path: Path) -> None:
+    plan = [{"goal": "ping <!channel> and ![x](http://e.example/?d=1)", "status": "doing"}]
+
+    def nowhere(number: int) -> Answer:
+        args = {"n": number, "x": "**bold** <!here>\n# Title"}
+        return say({"thought": "", "plan": plan, "action": {"name": "no`where", "args": args}})
+
+    async with scripted(tmp_path, [nowhere(number) for number in range(5)]) as bot:
+        _, post = await ended(bot)
+    outside_code = "".join(post.text.split("`")[::2])
+    assert post.text.count("`") % 2 == 0
+    for mark in ("<!channel>", "<!here>", "![x]", "**bold**", "# Title"):
+        assert mark not in outside_code
