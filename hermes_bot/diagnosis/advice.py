@@ -1,12 +1,14 @@
 """Knows how to say what was found: the rule book's sentences with place, time and consequences."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from hermes_bot.diagnosis.rules import clean, fill
 from hermes_bot.diagnosis.values import Advice, Finding, Findings, Place
 
 _MOST_CONSEQUENCES = 3
+_MOMENT = timedelta(seconds=2)
 _FOLLOWS = timedelta(minutes=15)
 _PLACEHOLDER = re.compile(r"<[a-z*]+>")
 _GO_FRAME = re.compile(r"(?P<call>[\w./()*-]+)\([^()\n]*\)\n\s*(?P<file>/[^\s:]+\.go):(?P<line>\d+)")
@@ -31,7 +33,7 @@ def advise(findings: Findings) -> Advice:
     if not findings.incident:
         return Advice(_NOTHING if findings.noise else _QUIET, "None needed.")
     best = findings.candidates[0]
-    sentences = [_what(best), _when(best, findings), _change(findings), _consequences(findings)]
+    sentences = [_what(findings), _when(best, findings), _change(findings), _consequences(findings)]
     return Advice(" ".join(s for s in sentences if s), _fix(best))
 
 
@@ -52,14 +54,23 @@ def minute(at: datetime) -> str:
     return at.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _what(best: Finding) -> str:
+def _what(findings: Findings) -> str:
+    best = findings.candidates[0]
     if best.hit is None:
         said = clean(_PLACEHOLDER.sub("...", best.template))
         return f'The first thing that went wrong and is not usual here: "{said}".'
     words = dict(best.hit.words)
-    if frame := own_frame(best.sample):
+    if frame := next(filter(None, map(own_frame, _at_once(findings))), ""):
         words["frame"] = clean(frame)
     return fill(best.hit.rule.diagnosis, words)
+
+
+def _at_once(findings: Findings) -> Iterator[str]:
+    """The best candidate's text, and what was logged in the same moment: often its trace."""
+    best = findings.candidates[0]
+    for finding in findings.candidates:
+        if finding is best or (best.onset and finding.onset and abs(finding.onset - best.onset) <= _MOMENT):
+            yield finding.sample
 
 
 def _when(best: Finding, findings: Findings) -> str:

@@ -31,6 +31,10 @@ from hermes_bot.errors import ToolError
 NOW = datetime(2026, 11, 3, 12, 0, tzinfo=UTC)
 START = NOW - timedelta(hours=4)
 BREAK = NOW - timedelta(hours=1)
+GO_PANIC = (
+    r"panic: invalid memory address or nil pointer dereference\npanic(1)\n\t/usr/local/go/src/runtime/p.go:1"
+    r"\nexample.com/shop/cart.(*Cart).Add(0x2)\n\t/src/shop/cart/cart.go:7 +0x1"
+)
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
@@ -160,6 +164,25 @@ def test_a_deploy_shortly_before_is_told_and_quoted(log: Log) -> None:
     assert "was deployed or started shortly before" in report.advice.diagnosis
     assert any("version 2.4.0" in quote.text for quote in report.quotes)
     assert last_deploy(LogQuery((str(log.path),)), NOW) == BREAK - timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(
+    ("trace", "frame"),
+    [
+        (
+            "Traceback\n  File \"/srv/shop/cart.py\", line 7, in add\nTypeError: 'NoneType' object",
+            "cart.py:7",
+        ),
+        (
+            "java.lang.NullPointerException\n\tat java.util.A.b(A.java:1)\n\tat shop.Cart.add(Cart.java:7)",
+            "Cart.java:7",
+        ),
+        (GO_PANIC, "cart.go:7"),
+    ],
+)
+def test_the_programs_own_frame_is_named(tmp_path: Path, trace: str, frame: str) -> None:
+    (tmp_path / "app.log").write_text(f"2026-11-03 11:00:00 ERROR {trace}\n", encoding="utf-8")
+    assert frame in diagnose(LogQuery((str(tmp_path),)), NOW).advice.diagnosis
 
 
 def test_without_a_deploy_there_is_no_last_deploy(log: Log) -> None:
