@@ -20,6 +20,7 @@ _FEW = 5
 _SEVERAL = 3
 _ENDING = 20
 _STRONG = 4
+_STEPS = 2  # scores closer than half a point are no difference
 _NEVER_HARMLESS = 6
 _MOST_OF_IT = 0.25
 _KEPT_EVIDENCE = 200
@@ -62,8 +63,14 @@ def find(templates: Sequence[Template], span: Span) -> tuple[tuple[Finding, ...]
     anchor = _anchor(solid)
     related = [f for f in changed if (f.solid and _opens(f, span)) or _is_related(f, anchor)]
     scored = [replace(f, score=_score(f, anchor, related)) for f in related]
-    ranked = sorted(scored, key=lambda f: (-f.score, f.onset is None, f.onset or anchor.onset))
+    ranked = sorted(scored, key=_rank)
     return tuple(ranked[:_MOST_CANDIDATES]), len(found) - len(changed)
+
+
+def _rank(finding: Finding) -> tuple[float, float, str, int]:
+    """Best first; of those hardly apart, what was logged first."""
+    onset, file, line = _order(finding.first)
+    return -round(finding.score * _STEPS), onset, file, line
 
 
 def _grouped(templates: Iterable[Template]) -> list[list[Template]]:
