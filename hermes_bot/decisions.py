@@ -60,7 +60,8 @@ class Action:
     @property
     def hash(self) -> str:
         """A hash of name and canonical arguments: equal calls have equal hashes, whatever the key order."""
-        return hashlib.sha256(f"{self.name}\0{canonical(self.args)}".encode()).hexdigest()[:16]
+        text = f"{self.name}\0{canonical(self.args)}".encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()[:16]
 
 
 def canonical(value: Json) -> str:
