@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from sharedcases import SHARED
 
-SHARED = Path(__file__).parent.parent.parent / "shared"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from clock import FakeClock
-from conftest import SHARED
+from sharedcases import SHARED
+from world import Running, running
+
 from hermes_bot.config import Logs, LogSource
 from hermes_bot.store import journal, runs
-from world import Running, running
 
 if TYPE_CHECKING:
     from pathlib import Path
