@@ -56,17 +56,31 @@ class Action:
 
     name: str
     args: Mapping[str, Json] = field(default_factory=dict)
+    _text: str = field(default="", init=False, repr=False, compare=False)
+    _hash: str = field(default="", init=False, repr=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The canonical arguments; a round asks for them ten times, so they are written once."""
+        if not self._text:
+            object.__setattr__(self, "_text", canonical(self.args))
+        return self._text
 
     @property
     def hash(self) -> str:
         """A hash of name and canonical arguments: equal calls have equal hashes, whatever the key order."""
-        text = f"{self.name}\0{canonical(self.args)}".encode("utf-8", "surrogatepass")
-        return hashlib.sha256(text).hexdigest()[:16]
+        if not self._hash:
+            text = f"{self.name}\0{self.text}".encode("utf-8", "surrogatepass")
+            object.__setattr__(self, "_hash", hashlib.sha256(text).hexdigest()[:16])
+        return self._hash
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 def canonical(value: Json) -> str:
     """Return the one JSON text of a value: keys sorted, no spaces."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _encode(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_bot.decisions import canonical
 from hermes_bot.loop.digest import Room, digest, values_of
 from hermes_bot.loop.fence import fenced
 from hermes_bot.loop.noise import one_line
@@ -82,7 +81,7 @@ def _labels(result: Result, action: Action, number: int, status: str) -> str:
 
 def _args(action: Action) -> str:
     try:
-        return canonical(action.args)
+        return action.text
     except (TypeError, ValueError, RecursionError):
         return "(unreadable arguments)"
 

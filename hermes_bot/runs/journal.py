@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from hermes_bot.decisions import canonical
 from hermes_bot.errors import RunOver
 from hermes_bot.runs.posts import budget_post, final_post, question_post
 from hermes_bot.state import OVER, Note
@@ -155,7 +154,7 @@ def post(db: sqlite3.Connection, message: Outgoing, run: str, now: datetime) -> 
 
 def _begin_effect(db: sqlite3.Connection, state: RunState, prepared: Prepared, now: datetime) -> Prior | None:
     action = prepared.action
-    intent = Intent(prepared.key, state.root, state.run, action.name, prepared.risk, canonical(action.args))
+    intent = Intent(prepared.key, state.root, state.run, action.name, prepared.risk, action.text)
     return effects.begin(db, intent, now)
 
 

@@ -69,7 +69,8 @@ class CoreToolbox:
         if tool.risk == "danger":
             return _needs_approval(tool)
         canonical = Action(tool.name, args)
-        return _prepared(tool, canonical, effect_key(canonical, state, step=step, item=item))
+        key = "" if tool.risk == "read" else effect_key(canonical, state, step=step, item=item)
+        return _prepared(tool, canonical, key)
 
     async def run(self, prepared: Prepared, context: ToolContext) -> Result | Question:
         """Run a prepared action inside its time-out, retried where that is safe.
@@ -153,7 +154,7 @@ def _prepared(tool: Tool, action: Action, key: str) -> Prepared:
     return Prepared(
         action,
         tool.risk,
-        key="" if tool.risk == "read" else key,
+        key=key,
         timeout=tool.timeout,
         is_idempotent=tool.is_idempotent,
         max_chars=tool.max_chars,
