@@ -145,8 +145,13 @@ class AdminClient:
     async def _send(self, request: Mapping[str, Any]) -> None:
         if self._is_gone:
             raise self._gone()
+        line = _line(request)
+        if len(line) > LINE_BYTES:
+            raise AdminError(
+                "too_long", f"This is too long to be said: {len(line):,} of {LINE_BYTES:,} bytes."
+            )
         try:
-            self._writer.write(_line(request))
+            self._writer.write(line)
             await self._writer.drain()
         except ConnectionError as error:
             raise self._gone() from error
@@ -336,7 +341,8 @@ def _code(error: HermesError) -> str:
 
 
 def _line(message: Mapping[str, Any]) -> bytes:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="replace") + b"\n"  # a shell may hand over bytes that are no text
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes | None]:

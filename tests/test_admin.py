@@ -153,6 +153,13 @@ async def test_a_line_over_the_limit_costs_that_line_only(folder: Path) -> None:
     assert answers[1] == {"id": 2, "ok": {"said": "t"}}
 
 
+async def test_what_is_too_long_to_be_said_is_refused_before_it_is_sent(folder: Path) -> None:
+    async with AdminClient(folder) as client:
+        with pytest.raises(AdminError, match="too long to be said"):
+            await client.call("echo", {"text": "x" * LINE_BYTES})
+        assert await client.call("echo", {"text": "\udcff"}) == {"said": "?"}
+
+
 async def test_a_client_that_goes_takes_its_requests_with_it(folder: Path, bench: Bench) -> None:
     await raw(folder, b'{"id": 1, "op": "hold"}', b'{"id": 2, "op": "chatter"}', answers=1)
     await bench.ended.wait()

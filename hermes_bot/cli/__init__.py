@@ -6,6 +6,7 @@ output alone, everything else to standard error.
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -58,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its code (design §15)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_json = "--json" in given
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a letter must not end a run
     sys.excepthook = _on_bug if wants_json else sys.excepthook
     code = 0
     try:

@@ -29,6 +29,9 @@ Profile = Annotated[str, typer.Option(metavar="NAME", help="Its limits: chat, ta
 Thread = Annotated[str, typer.Option(metavar="NAME", help="The conversation to go on with or to begin.")]
 
 
+_MOST_BYTES = 8 * 1024 * 1024  # more than may be said at once, so that it is refused with a sentence
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("ask", epilog="Example: hermes-bot ask 'why is checkout failing?' --answer 'last hour'")(ask)
@@ -50,7 +53,7 @@ def ask(
     Exit code 0: done; 1: stopped or failed; 3: it asks something that no --answer settles, and waits.
     """
     task = {
-        "text": sys.stdin.read() if text == "-" else text,
+        "text": sys.stdin.buffer.read(_MOST_BYTES).decode(errors="replace") if text == "-" else text,
         "skill": skill,
         "params": _pairs(param or ()),
         "profile": profile,

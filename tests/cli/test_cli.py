@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from endpoint import Endpoint, act
 
 from hermes_bot import __version__
 from hermes_bot.plugins import demo_dir
@@ -63,6 +65,37 @@ def test_what_cannot_be_done_without_a_model_is_said(shell: Shell) -> None:
     done = shell.run("ask", "write me a poem about the sea")
     assert done.code == 0
     assert "model" in done.out
+
+
+def test_200_000_characters_are_taken_and_4_mib_are_refused_with_a_sentence(shell: Shell) -> None:
+    long = shell.run("ask", "-", "--answer", "last hour", stdin=f"{'so ' * 66_000}why is checkout failing?")
+    assert long.code in (0, 3)
+    assert "Traceback" not in long.err
+    longer = shell.run("ask", "-", "--json", stdin="x" * 5_000_000)
+    assert (longer.code, longer.err.count("\n")) == (1, 1)
+    assert "too long to be said" in longer.object["error"]
+
+
+def test_bytes_that_are_no_text_do_no_harm(shell: Shell) -> None:
+    done = shell.run("ask", "why \udcff?", LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert done.code in (0, 3)
+    assert "Traceback" not in done.err
+
+
+async def test_a_run_that_a_guard_stops_exits_1_with_its_report(shell: Shell) -> None:
+    async with Endpoint(otherwise=act("now")) as endpoint:
+        model = {"HERMES_MODEL__BASE_URL": endpoint.url, "HERMES_MODEL__NAME": "test-model"}
+        done = await asyncio.to_thread(shell.run, "ask", "what time is it?", "--json", **model)
+    assert (done.code, done.object["status"], done.object["reason"]) == (1, "stopped", "repetition")
+    assert done.object["answer"]
+
+
+async def test_a_run_whose_endpoint_is_gone_ends_in_a_stated_outcome(shell: Shell) -> None:
+    async with Endpoint() as endpoint:
+        model = {"HERMES_MODEL__BASE_URL": endpoint.url, "HERMES_MODEL__NAME": "test-model"}
+    done = await asyncio.to_thread(shell.run, "ask", "what time is it?", "--json", **model)
+    assert (done.code, done.object["status"]) == (1, "failed")
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
