@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
-from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed, SubGoal, canonical
+from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed, SubGoal
 from hermes_bot.errors import StoreError
 from hermes_bot.messages import ThreadKey
 from hermes_bot.state import (
@@ -36,7 +36,8 @@ Data = dict[str, Any]
 
 FOLDED_MOST, FOLDED_LEAST = 120, 24  # characters of one folded round
 _EDGES = ".,;:()[]{}\"'`"
-_ID = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{3,}|\S+/\S+")  # letters with digits, or a path
+_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile(r"\d")
+_WORD_CHARS = 60
 
 
 def fold(rows: Iterable[Row]) -> RunState:
@@ -286,7 +287,7 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
 
 
 def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:
-    args = canonical(state.decision.action.args) if isinstance(state.decision, CallTool) else ""
+    args = state.decision.action.text if isinstance(state.decision, CallTool) else ""
     return Trace(
         round=done.number,
         tool=name,
@@ -335,11 +336,22 @@ def values_line(number: int, line: str) -> str:
 
     It is made from the round's own line, never from an earlier fold: summaries do not quote summaries.
     """
-    words = dict.fromkeys(word.strip(_EDGES) for word in line.partition(" -> ")[2].split())
-    ids = [word for word in words if _ID.search(word)]
-    figures = [word for word in words if word not in ids and any(map(str.isdigit, word))]
-    names = [word for word in words if word not in ids and word not in figures and word[:1].isupper()]
-    return f"{number}: {' '.join((*ids, *figures, *names))}"[:FOLDED_MOST]
+    words = dict.fromkeys(word.strip(_EDGES)[:_WORD_CHARS] for word in line.partition(" -> ")[2].split())
+    kinds: tuple[list[str], list[str], list[str]] = ([], [], [])
+    for word in words:
+        if (kind := _kind_of(word)) is not None:
+            kinds[kind].append(word)
+    return f"{number}: {' '.join(word for kind in kinds for word in kind)}"[:FOLDED_MOST]
+
+
+def _kind_of(word: str) -> int | None:
+    """Return 0 for an id (letters with digits, a path), 1 for a figure, 2 for a name; None for the rest."""
+    has_letter, has_digit = _LETTER.search(word), _DIGIT.search(word)
+    if (has_letter and has_digit) or "/" in word.strip("/"):
+        return 0
+    if has_digit:
+        return 1
+    return 2 if word[:1].isupper() else None
 
 
 def line_of(done: Round) -> str:
@@ -351,7 +363,7 @@ def call_text(decision: Decision) -> str:
     """Return a decision in one line, as rounds show it."""
     match decision:
         case CallTool(action):
-            return f"{action.name} {canonical(action.args)}"
+            return f"{action.name} {action.text}"
         case Finish():
             return "finish"
         case Ask(question):

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from endpoint import Endpoint, act, finish
-from world import running
-from hermes_bot.ports import ToolContext
-from hermes_bot.tools.declare import Tool, tool
+from endpoint import act, finish
+from world import Bench, scripted
 
-
-def echo_tool() -> Tool:
-    @tool(risk="read", example={"word": "a"})
-    async def echo(word: str, ctx: ToolContext) -> str:
-        """Return the word it was given."""
-        return word
-
-    return echo
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 async def test_a_message_is_answered_in_its_thread(tmp_path: Path) -> None:
-    async with Endpoint(
-        [act("echo", word="AMBER"), finish("It says AMBER.", evidence=["round 1"])]
-    ) as endpoint:
-        async with running(tmp_path, endpoint=endpoint.url, tools=[echo_tool()]) as bot:
-            talk = bot.talk()
-            await talk.say("what does the echo say?")
-            answer = await talk.heard()
-    assert answer.text == "It says AMBER."
-    assert answer.kind == "answer"
-    assert "AMBER" in endpoint.requests[1]["messages"][1]["content"]
+    script = [act("echo", word="AMBER"), finish("It says AMBER.", evidence=["round 1"])]
+    async with scripted(tmp_path, script, tools=Bench().tools()) as bot:
+        await bot.talk().say("what does the echo say?")
+        answer = await bot.talk().heard()
+    assert (answer.text, answer.kind) == ("It says AMBER.", "answer")
+    assert "AMBER" in bot.prompts[1]

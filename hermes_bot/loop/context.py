@@ -73,6 +73,7 @@ _DECISION_SCHEMA = {
     },
 }
 DECISION_SCHEMA = json.dumps(_DECISION_SCHEMA).encode()
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # made once: json.dumps makes one at each call
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def workbench(state: RunState, at: datetime, room: int, problem: str) -> list[by
         (_plan(state), PLAN_BYTES),
         (_older(state), room // 3),
     ):
-        block = escape(_newest(text, min(share, room // 3)))
+        block = _newest(text, min(share, room // 3))
         middle.append(block)
         room -= len(block)
     return [middle[0], goal, *middle[1:], *_recent_blocks(state.recent, room), last]
@@ -195,7 +196,7 @@ def _native_tools(cards: tuple[ToolCard, ...]) -> bytes:
 
 def escape(text: str) -> bytes:
     """Return a text as the inside of a JSON string, encoded; half a surrogate pair becomes ``?``."""
-    return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+    return _encode(text)[1:-1].encode("utf-8", "replace")
 
 
 def _goal_block(state: RunState, room: int) -> bytes:
@@ -305,12 +306,13 @@ def _is_unsourced(state: RunState) -> bool:
     return not _NAMES_ROUND.search(thought) and not any(tool in thought for tool in state.tried_tools)
 
 
-def _newest(text: str, room: int) -> str:
-    """Return a block whole where it fits, else its label and its end."""
-    if len(text) * _MOST_BYTES <= room or len(escape(text)) <= room:
-        return text
-    label = f"{text.partition(chr(10))[0]} (the beginning is left out)\n"
-    return label + _last(text, room - len(escape(label))) if len(label) < room else ""
+def _newest(text: str, room: int) -> bytes:
+    """Return a block, escaped: whole where it fits, else its label and its end."""
+    whole = escape(text)
+    if len(whole) <= room:
+        return whole
+    label = escape(f"{text.partition(chr(10))[0]} (the beginning is left out)\n")
+    return label + escape(_last(text, room - len(label))) if len(label) < room else b""
 
 
 def _first(text: str, room: int) -> str:
