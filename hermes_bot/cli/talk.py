@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hermes_bot.cli.output import AsJson, print_outcome, working
+from hermes_bot.cli.output import AsJson, complain, print_outcome, working
 from hermes_bot.cli.settings import settings_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,12 @@ def ask(
         "answers": answer or [],
     }
     config = settings_of(context).start()
-    raise typer.Exit(print_outcome(asyncio.run(_settle(config, "ask", task)), as_json=as_json))
+    try:
+        outcome = asyncio.run(_settle(config, "ask", task))
+    except KeyboardInterrupt:
+        complain("Interrupted. The run is stored, and goes on when the bot runs again: hermes-bot runs list")
+        raise
+    raise typer.Exit(print_outcome(outcome, as_json=as_json))
 
 
 def chat(context: typer.Context, thread: Thread = "main") -> None:

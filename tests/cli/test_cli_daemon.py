@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from typing import TYPE_CHECKING
 
 from cli.shell import read_until
+from endpoint import Endpoint, finish, hang
 
 if TYPE_CHECKING:
     from cli.shell import Shell
@@ -39,6 +41,38 @@ async def test_sigterm_ends_the_daemon_with_0_and_the_folder_is_free(shell: Shel
         daemon.send_signal(signal.SIGTERM)
         assert await daemon.wait() == 0
     assert (await asyncio.to_thread(shell.run, "status", "--json")).object["pid"] != daemon.pid
+
+
+async def test_sigterm_in_the_middle_of_a_run_exits_in_time_and_the_next_start_finishes_it(
+    shell: Shell,
+) -> None:
+    async with Endpoint([hang()], otherwise=finish("It is noon.")) as endpoint:
+        shell.env |= {
+            "HERMES_MODEL__BASE_URL": endpoint.url,
+            "HERMES_MODEL__NAME": "test-model",
+            "HERMES_BOT__SHUTDOWN_SECONDS": "0.5",
+        }
+        async with shell.start("run") as daemon, shell.start("ask", "what time is it?", "--json") as asking:
+            await endpoint.arrived.wait()
+            daemon.send_signal(signal.SIGTERM)
+            assert await daemon.wait() == 0
+            said, _ = await asking.communicate()
+            assert "went away" in json.loads(said)["error"]
+        async with shell.start("run") as daemon:
+            await read_until(daemon.stderr, "run.done")
+            listed = (await asyncio.to_thread(shell.run, "runs", "list", "--json")).object["runs"]
+    assert [run["status"] for run in listed] == ["finished"]
+
+
+async def test_an_interrupted_task_says_that_it_is_stored(shell: Shell) -> None:
+    async with Endpoint([hang()]) as endpoint:
+        shell.env |= {"HERMES_MODEL__BASE_URL": endpoint.url, "HERMES_MODEL__NAME": "test-model"}
+        async with shell.start("ask", "what time is it?") as asking:
+            await endpoint.arrived.wait()
+            asking.send_signal(signal.SIGINT)
+            out, err = await asking.communicate()
+    assert (asking.returncode, out) == (130, b"")
+    assert b"The run is stored" in err
 
 
 async def test_a_killed_daemons_lock_does_not_block(shell: Shell) -> None:
