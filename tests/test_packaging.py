@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -75,6 +76,22 @@ def _names(wheel: Path) -> list[str]:
 def test_the_wheel_owns_its_own_top_level_names_only(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in _names(wheel)}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"hermes_bot", "hermes_console"}
+
+
+def test_the_source_package_holds_what_wheel_and_tests_need(tmp_path: Path) -> None:
+    _run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT))
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
+        names = {name.split("/", 1)[-1] for name in packed.getnames()}
+    for wanted in (
+        "LICENSE",
+        "README.md",
+        "adapters/hermes_console/adapter.py",
+        "data/demo/demo.toml",
+        "hermes_bot/cli/__init__.py",
+        "skills/log-diagnosis/chain.yaml",
+        "tests/test_packaging.py",
+    ):
+        assert wanted in names, wanted
 
 
 def test_the_wheel_brings_skills_demo_rules_types_and_licence(wheel: Path) -> None:
