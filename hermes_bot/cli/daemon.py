@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,8 @@ async def _serve(config: Config) -> None:
     async with App(config) as app, Alongside(app.run(recover=True)) as running:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, told.set)
+        gc.collect()
+        gc.freeze()  # what start-up made stays: without this each full collection walks it, for 60 ms
         await told.wait()
         for number in (signal.SIGTERM, signal.SIGINT):  # whoever asks twice wants no draining
             loop.remove_signal_handler(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import subprocess
@@ -198,6 +199,8 @@ async def ours(folder: Path, endpoint: str, *, max_running: int = 50) -> AsyncIt
     async with App(config, parts=Parts({"quiet": adapter}, tools())) as app, asyncio.TaskGroup() as group:
         running = group.create_task(app.run(recover=True))
         await app.ready.wait()
+        gc.collect()
+        gc.freeze()  # as the daemon does
         try:
             yield Ours(app, adapter)
         finally:
