@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ DONE, FAILED, MISUSED, WAITING, HELD, BAD_CONFIG = 0, 1, 2, 3, 75, 78
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _EXIT = {"finished": DONE, "waiting": WAITING}
 
 
@@ -37,7 +39,7 @@ def print_markdown(text: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console(highlight=False).print(Markdown(text))
+    Console(highlight=False).print(Markdown(_harmless(text)))
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -52,8 +54,13 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
     table = Table(*heads, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(_harmless(str(cell))) for cell in row))
     Console(highlight=False).print(table)
+
+
+def _harmless(text: str) -> str:
+    """Return a text without what a terminal would act on: answers quote logs, and a log may hold anything."""
+    return _CONTROL.sub("", text)
 
 
 @contextlib.contextmanager

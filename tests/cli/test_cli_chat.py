@@ -9,7 +9,7 @@ import re
 import select
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from cli.shell import COMMAND, SECONDS, read_until
 
@@ -26,7 +26,7 @@ def test_piped_lines_are_said_one_after_the_other(shell: Shell) -> None:
     nothing, question, *answer = done.out.split("\n\n")
     assert nothing == "Nothing is running in this thread."
     assert question == "Since when?"
-    assert "connections are exhausted" in "".join(answer)
+    assert "postgres.log:249" in "".join(answer)
 
 
 def test_nothing_said_is_no_conversation(shell: Shell) -> None:
@@ -44,7 +44,7 @@ async def test_a_question_outlives_a_kill_and_is_asked_again(shell: Shell) -> No
     assert again.code == 0
     assert again.out.startswith("Since when?")
     assert again.out.count("1. last hour") == 1
-    assert again.out.count("connections are exhausted") == 1
+    assert again.out.count("**Evidence**") == 1
 
 
 class Person:
@@ -62,7 +62,7 @@ class Person:
             start_new_session=True,
         )
         os.close(slave)
-        self._raw = ""
+        self.raw = ""
         self._at = 0
 
     def type(self, text: str) -> None:
@@ -74,53 +74,66 @@ class Person:
 
     def _up_to(self, words: str) -> str:
         """Return what appeared from the last place up to these words, without what moves and colours."""
-        while (end := (shown := _ESCAPE.sub("", self._raw)).find(words, self._at)) < 0:
+        while (end := (shown := _ESCAPE.sub("", self.raw)).find(words, self._at)) < 0:
             readable, _, _ = select.select([self.master], [], [], SECONDS)
             assert readable, f"no {words!r} in what appeared:\n{shown[self._at :]}"
-            self._raw += os.read(self.master, 65_536).decode(errors="replace")
+            self.raw += os.read(self.master, 65_536).decode(errors="replace")
         begin, self._at = self._at, end + len(words)
         return shown[begin : self._at]
 
     def leave(self) -> int:
         """Leave, and return the exit code."""
-        try:
-            self.type("\x04")
-            return self.process.wait(SECONDS)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            os.close(self.master)
+        self.type("\x04")
+        return self.process.wait(SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
 
 
 def test_a_person_at_a_terminal_is_asked_presses_a_number_and_reads_the_answer(shell: Shell) -> None:
-    person = Person(shell, "chat")
-    person.wait_for("/help shows")
-    person.type(f"{QUESTION}\r")
-    person.wait_for("since the last deploy")
-    person.type("1\r")
-    shown = person.wait_for("postgres.log")
-    assert "connections are exhausted" in " ".join(shown.split())
-    person.type("/thread second\r")
-    person.wait_for("thread second", "second >")
-    person.type("/thread\r")
-    person.wait_for("* second", "second >")
-    assert person.leave() == 0
+    with Person(shell, "chat") as person:
+        person.wait_for("/help shows")
+        person.type(f"{QUESTION}\r")
+        person.wait_for("since the last deploy")
+        person.type("1\r")
+        shown = person.wait_for("postgres.log")
+        assert "Evidence" in shown
+        person.type("/thread second\r")
+        person.wait_for("thread second", "second >")
+        person.type("/thread\r")
+        person.wait_for("* second", "second >")
+        assert person.leave() == 0
+
+
+def test_what_a_log_holds_for_the_terminal_does_not_reach_it(shell: Shell) -> None:
+    evil = "Jan  1 09:00:00 db postgres[7]: FATAL: remaining connection slots are reserved \x1b]0;owned\x07\n"
+    (shell.folder / "evil.log").write_text(evil * 3)
+    with Person(shell, "logs", "diagnose", "evil.log") as person:
+        person.wait_for("evil.log:1", "messages read")
+        assert person.process.wait(SECONDS) == 0
+        assert "\x1b]0;" not in person.raw
+        assert "\x07" not in person.raw
 
 
 def test_ctrl_c_without_work_says_how_to_leave(shell: Shell) -> None:
-    person = Person(shell, "chat")
-    person.wait_for("/help shows")
-    person.type("\x03")
-    person.wait_for("Ctrl-D leaves")
-    assert person.leave() == 0
+    with Person(shell, "chat") as person:
+        person.wait_for("/help shows")
+        person.type("\x03")
+        person.wait_for("Ctrl-D leaves")
+        assert person.leave() == 0
 
 
 def test_the_typed_lines_are_kept_for_their_owner_alone(shell: Shell) -> None:
-    person = Person(shell, "chat")
-    person.wait_for("/help shows")
-    person.type("status\r")
-    person.wait_for("Nothing is running")
-    assert person.leave() == 0
-    kept = shell.folder / ".local/state/hermes-bot/chat_history"
-    assert "+status" in kept.read_text()
-    assert kept.stat().st_mode & 0o077 == 0
+    with Person(shell, "chat") as person:
+        person.wait_for("/help shows")
+        person.type("status\r")
+        person.wait_for("Nothing is running")
+        assert person.leave() == 0
+        kept = shell.folder / ".local/state/hermes-bot/chat_history"
+        assert "+status" in kept.read_text()
+        assert kept.stat().st_mode & 0o077 == 0
