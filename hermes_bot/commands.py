@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from hermes_bot.errors import StoreError
 from hermes_bot.router import VERBS
 from hermes_bot.store import questions, runs
 
@@ -85,7 +86,10 @@ class Commands:
             if not found:
                 return "No runs in this thread yet."
             run = found[0].id
-        view = await self._runs.view(run)
+        try:
+            view = await self._runs.view(run)
+        except StoreError as error:  # no run of that name, or several
+            return str(error)
         if view.record.thread != thread:
             return f"Run `{run}` belongs to another conversation; ask there."
         return why_text(view)
@@ -101,7 +105,7 @@ class Commands:
         if not open_runs:
             return "Nothing is running in this thread."
         return "\n".join(
-            f"- `{run.id}` {run.status}, {run.rounds} rounds, {run.tokens:,} tokens: {_short(run.text)}"
+            f"- `{run.id}` {run.status}, rounds: {run.rounds}, tokens: {run.tokens:,}: {_short(run.text)}"
             for run in open_runs
         )
 

@@ -211,6 +211,8 @@ class Dispatcher:
                 await self.on_crash(job, lane, error)
         except StoreError as refused:
             log.error("run.put_aside", extra=_names(lane, refused))  # noqa: TRY400 - as above
+        except Exception as second:  # the same net: telling of one thread's bug must not stop the others
+            log.exception("run.crash_untold", extra=_names(lane, second))
 
     async def _tell_if_late(self, lane: Lane) -> None:
         await self._clock.sleep(TELL_AFTER_SECONDS)

@@ -84,7 +84,7 @@ class Inbox:
 
     async def pending(self) -> list[Stored]:
         """Return what was accepted and never worked on, oldest first."""
-        return [stored for stored in await self._db.read(inbox.pending) if stored.state == "queued"]
+        return await self._db.read(inbox.queued)
 
     async def finish(self, number: int) -> None:
         """Note that a message needs no run: a command, a press, talk between people."""
@@ -101,6 +101,7 @@ class Inbox:
             found = inbox.by_message(db, incoming.thread, incoming.message_id)
             if found is None:
                 return None
+            messages.add(db, _rewritten(found.incoming, incoming))
             if incoming.kind == "delete":
                 return found if inbox.cancel(db, incoming.thread, incoming.message_id) else None
             text = _bounded(incoming).text
@@ -109,6 +110,12 @@ class Inbox:
             return replace(found, incoming=replace(found.incoming, text=text))
 
         return await self._db.transact("inbox.change", store)
+
+
+def _rewritten(said: Incoming, change: Incoming) -> Line:
+    """Return a message's line of the transcript as it reads after an edit or a deletion."""
+    text = "(deleted)" if change.kind == "delete" else _bounded(change).text
+    return Line(said.thread, said.user, said.user_name, text, said.sent_at, said.message_id)
 
 
 def _bounded(incoming: Incoming) -> Incoming:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot.dispatch import Job
@@ -30,7 +31,6 @@ from hermes_bot.store import questions, runs
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
-    from datetime import datetime
 
     from hermes_bot.commands import Commands
     from hermes_bot.dispatch import Dispatcher, Lane
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Clock
     from hermes_bot.runs import Runs
     from hermes_bot.store.database import Database
+    from hermes_bot.store.inbox import Stored
     from hermes_bot.store.outbox import OutboxRow
+
+log = logging.getLogger(__name__)
 
 IDLE = timedelta(seconds=30)  # what was not touched for so long, and nobody holds, was left behind
 EXPIRED = "That question was already answered or has expired. Nothing was changed."
@@ -75,6 +78,7 @@ class Reception:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._told_late: dict[ThreadKey, datetime] = {}
+        self._since = rooms.clock.now()  # what is older is another process's, until ``recover`` takes it over
         self.is_open = True
         self.on_over: Callable[[ThreadKey, str], None] | None = None
 
@@ -119,7 +123,8 @@ class Reception:
         for thread, run in await self._rooms.runs.recover():
             self._rooms.dispatcher.submit(thread, Job(run=run))
         for stored in await self._rooms.inbox.pending():
-            await self._again(await self._rooms.inbox.place(stored))
+            await self._again(stored)
+        self._since = datetime.min.replace(tzinfo=UTC)
 
     async def see_to_questions(self) -> None:
         """Settle the questions whose time is over, and remind of those that wait for long."""
@@ -131,12 +136,12 @@ class Reception:
     async def take_up(self) -> None:
         """Go on with what was put aside in this process, because the store could not write, say."""
         held, rows = self._rooms.dispatcher.held()
-        for thread, run in await self._rooms.runs.recover(held, IDLE):
-            self._rooms.dispatcher.submit(thread, Job(run=run))
         before = self._rooms.clock.now() - IDLE
+        for thread, run in await self._rooms.runs.recover(held, (self._since, before)):
+            self._rooms.dispatcher.submit(thread, Job(run=run))
         for stored in await self._rooms.inbox.pending():
-            if stored.id not in rows and stored.at <= before:
-                await self._again(await self._rooms.inbox.place(stored))
+            if stored.id not in rows and self._since <= stored.at <= before:
+                await self._again(stored)
 
     async def crashed(self, job: Job, lane: Lane, error: Exception) -> None:
         """Say in the thread that a job broke, and settle what it leaves open."""
@@ -168,10 +173,14 @@ class Reception:
         await self._rooms.db.transact("notice", store)
         self._rooms.outbox.wake()
 
-    async def _again(self, accepted: Accepted) -> None:
-        reply = await self._handle(accepted)
-        if reply is not None:  # whoever asked is gone meanwhile, so it is posted
-            await self.notice(accepted.incoming.thread, f"reply-{accepted.id}", reply.text)
+    async def _again(self, stored: Stored) -> None:
+        try:
+            reply = await self._handle(await self._rooms.inbox.place(stored))
+            if reply is not None:  # whoever asked is gone meanwhile, so it is posted
+                await self.notice(stored.incoming.thread, f"reply-{stored.id}", reply.text)
+        except HermesError as error:  # one message that cannot be handled now must not hold up the others
+            names = {"lane": str(stored.incoming.thread), "inbox": stored.id, "error": str(error)}
+            log.error("inbox.put_aside", extra=names)  # noqa: TRY400 - no bug, so no trace
 
     async def _handle(self, accepted: Accepted) -> Reply | None:
         said = accepted.incoming

@@ -254,7 +254,7 @@ async def test_status_answers_while_a_run_is_at_work(tmp_path: Path) -> None:
         reply = await talk.say("status")
         (run,) = await bot.runs()
         assert reply
-        assert reply.text == f"- `{run.id}` running, 1 rounds, 15 tokens: go"
+        assert reply.text == f"- `{run.id}` running, rounds: 1, tokens: 15: go"
         bench.gate.set()
         await talk.heard()
 

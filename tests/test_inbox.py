@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from clock import FakeClock
 from endpoint import Answer, act, finish, held
 from world import Bench, World, request, running, scripted
 
@@ -256,3 +257,37 @@ async def test_a_task_with_a_request_is_a_run_of_its_own_and_not_told_to_the_run
         go.set()
         assert [(await talk.heard()).text for _ in range(2)] == ["first", "second"]
         assert [run.profile for run in await bot.runs()] == ["task", "chat"]
+
+
+async def test_a_process_that_hosts_one_command_leaves_alone_what_others_left(tmp_path: Path) -> None:
+    async with scripted(tmp_path, [held(finish("x"), asyncio.Event())]) as bot:
+        await bot.talk().say("go")
+        await bot.until(lambda: len(bot.prompts) == 1)
+        await bot.app.inbox.accept(bot.talk("2").message("never begun"))
+    later = FakeClock(at=bot.clock.now() + timedelta(minutes=1))
+    async with scripted(tmp_path, otherwise=finish("mine"), recover=False, clock=later) as bot:
+        await bot.talk("3").say("go")
+        assert (await bot.talk("3").heard()).text == "mine"
+        await bot.pass_time(300)
+        assert len(bot.prompts) == 1
+
+
+async def test_why_of_a_run_that_is_not_there_says_so(tmp_path: Path) -> None:
+    async with scripted(tmp_path) as bot:
+        reply = await bot.talk().say("/why zzzz")
+    assert reply
+    assert "No run has an id that begins with 'zzzz'" in reply.text
+
+
+async def test_an_edit_or_a_deletion_changes_what_later_prompts_say_was_said(tmp_path: Path) -> None:
+    async with scripted(tmp_path, otherwise=finish("ok")) as bot:
+        talk = bot.talk()
+        for number, text in enumerate(("my region is EU", "my secret is TIGER")):
+            await talk.say(text, message_id=f"m{number}")
+            await talk.heard()
+        await talk.say("my region is US", message_id="m0", kind="edit")
+        await talk.say("", message_id="m1", kind="delete")
+        await talk.say("what did I say?")
+        await talk.heard()
+    assert "u1: my region is US" in bot.prompts[2]
+    assert "TIGER" not in bot.prompts[2]

@@ -222,10 +222,11 @@ async def running(
     clock, world = clock or FakeClock(), world or World()
     model = ModelSection(base_url=endpoint, name="test-model") if endpoint else None
     bot = Bot(state_dir=folder, **config.pop("bot", {}))
+    recover = config.pop("recover", True)
     parts = Parts(adapters={"world": world}, tools=tools, open_store=config.pop("open_store", Database.open))
     settings = Config(bot=bot, model=config.pop("model", model), **config)
     async with App(settings, clock=clock, parts=parts) as app, asyncio.TaskGroup() as group:
-        task = group.create_task(app.run(recover=True))
+        task = group.create_task(app.run(recover=recover))
         await app.ready.wait()
         try:
             yield Running(app, world, clock)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +28,7 @@ from hermes_bot.store.runs import RunRecord
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from hermes_bot.config import Profile
@@ -156,7 +156,7 @@ class Runs:
         _log_summary(state)
 
     async def recover(
-        self, held: Collection[str] = (), idle: timedelta = timedelta(0)
+        self, held: Collection[str] = (), touched: tuple[datetime, datetime] | None = None
     ) -> list[tuple[ThreadKey, str]]:
         """Return the runs to go on with that nobody holds: after a start, or after the store failed.
 
@@ -164,13 +164,12 @@ class Runs:
 
         Args:
             held: runs that somebody takes care of.
-            idle: how long nothing must have been stored of a run.
+            touched: between which moments a run was last stored; None takes all.
         """
 
         def left(db: sqlite3.Connection) -> list[RunRecord]:
-            before = self._desk.clock.now() - idle
-            at_work = [record for record in runs.unfinished(db) if record.status in AT_WORK]
-            return [one for one in at_work if one.id not in held and one.updated_at <= before]
+            mine = [one for one in runs.at_work(db) if one.id not in held]
+            return [one for one in mine if touched is None or touched[0] <= one.updated_at <= touched[1]]
 
         def store(db: sqlite3.Connection) -> list[tuple[ThreadKey, str]]:
             return [(one.thread, one.id) for one in left(db) if self._may_start(db, one)]

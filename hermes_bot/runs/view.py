@@ -52,8 +52,13 @@ class RunView:
 def view_of(record: RunRecord, rows: Sequence[Row]) -> RunView:
     """Return the view of a run from its rows."""
     state = fold(rows)
-    numbers = sorted({row.round for row in rows if row.phase == "reason"})
-    rounds = tuple(_round(number, [row for row in rows if row.round == number]) for number in numbers)
+    of_round: dict[int, list[Row]] = {}
+    for row in rows:
+        of_round.setdefault(row.round, []).append(row)
+    decided = [
+        number for number, its in sorted(of_round.items()) if any(row.phase == "reason" for row in its)
+    ]
+    rounds = tuple(_round(number, of_round[number]) for number in decided)
     return RunView(record, state, rounds, final_text(state) if state.status in OVER else "")
 
 

@@ -94,6 +94,13 @@ def pending(db: sqlite3.Connection) -> list[Stored]:
     return [_stored(row) for row in db.execute(sql)]
 
 
+def queued(db: sqlite3.Connection) -> list[Stored]:
+    """Return what nobody has begun to work on, in the order it came."""
+    # both conditions: the second names the partial index
+    sql = f"{_SELECT} WHERE state = 'queued' AND state IN ('queued', 'taken') ORDER BY id"
+    return [_stored(row) for row in db.execute(sql)]
+
+
 def of_run(db: sqlite3.Connection, run: str) -> list[Stored]:
     """Return the messages a run took, in the order they came."""
     sql = f"{_SELECT} WHERE run = ? AND run <> '' ORDER BY id"

@@ -175,6 +175,13 @@ def unfinished(db: sqlite3.Connection) -> list[RunRecord]:
     return [_record(row) for row in db.execute(f"{_SELECT} WHERE {_OPEN} ORDER BY seq")]
 
 
+def at_work(db: sqlite3.Connection) -> list[RunRecord]:
+    """Return every run that neither waits nor has ended, oldest first."""
+    # both conditions: the second names the partial index
+    sql = f"{_SELECT} WHERE status IN ('queued', 'running') AND {_OPEN} ORDER BY seq"
+    return [_record(row) for row in db.execute(sql)]
+
+
 def open_of_thread(db: sqlite3.Connection, thread: ThreadKey) -> list[RunRecord]:
     """Return the thread's runs that have not ended, oldest first."""
     sql = f"{_SELECT} WHERE thread = ? AND {_OPEN} ORDER BY seq"
