@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed, SubGoal
 from hermes_bot.errors import StoreError
 from hermes_bot.messages import ThreadKey
+from hermes_bot.shelf import shelved
 from hermes_bot.state import (
-    FOLDED_CHARS,
-    OLDER_CHARS,
-    RECENT_ROUNDS,
     SCHEMA,
     TRACES,
     Goal,
@@ -33,11 +30,6 @@ if TYPE_CHECKING:
     from hermes_bot.state import Row, Status
 
 Data = dict[str, Any]
-
-FOLDED_MOST, FOLDED_LEAST = 120, 24  # characters of one folded round
-_EDGES = ".,;:()[]{}\"'`"
-_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile(r"\d")
-_WORD_CHARS = 60
 
 
 def fold(rows: Iterable[Row]) -> RunState:
@@ -265,7 +257,8 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
     effect = bool(came.get("effect"))
     name = decision.action.name if isinstance(decision, CallTool) else ""
     report = came.get("report")
-    state = replace(
+    is_refused = isinstance(decision, Finish) and state.status == "running"
+    closed = replace(  # one copy of a large value: this is the hot path
         state,
         decision=None,
         has_intent=False,
@@ -273,17 +266,14 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
         steps=(),
         malformed=state.malformed + 1 if isinstance(decision, Malformed) else 0,
         failures=0 if is_ok else state.failures + is_call,
-        refusals=state.refusals + isinstance(decision, Finish)
-        if state.status == "running"
-        else state.refusals,
+        refusals=state.refusals + is_refused,
         ok_rounds=state.ok_rounds | {state.round} if is_ok else state.ok_rounds,
         ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
         reports=(*state.reports, (state.round, str(report))) if report else state.reports,
         traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect and is_ok))[-TRACES:],
+        **shelved(state, done, is_read=is_ok and is_call and "effect" not in came),
     )
-    if effect:
-        return _shelve(_with_effect(state, name, status), done, is_read=False)
-    return _shelve(state, done, is_read=is_ok and is_call and "effect" not in came)
+    return _with_effect(closed, name, status) if effect else closed
 
 
 def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:
@@ -297,66 +287,6 @@ def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool
         is_ok=is_ok,
         is_progress=effect or state.is_forward,
     )
-
-
-def _shelve(state: RunState, done: Round, *, is_read: bool) -> RunState:
-    """Put a round on the workbench; the same read made again makes the older copy obsolete."""
-    recent, older = state.recent, state.older
-    if is_read:
-        recent = tuple(
-            replace(old, superseded=done.number) if old.action_hash == done.action_hash else old
-            for old in recent
-        )
-        older = tuple(line for line in older if line[1] != done.action_hash)
-    recent = (*recent, done)
-    for old in recent[:-RECENT_ROUNDS]:
-        if not old.superseded:
-            older = (*older, (old.number, old.action_hash, line_of(old)))
-    return _fold_older(replace(state, recent=recent[-RECENT_ROUNDS:], older=older))
-
-
-def _fold_older(state: RunState) -> RunState:
-    """Fold the older half of the one-line rounds to their values, once the lines outgrow their share."""
-    if sum(len(line) for _, _, line in state.older) <= OLDER_CHARS:
-        return state
-    half = len(state.older) // 2
-    folded = state.folded.splitlines() + [values_line(number, line) for number, _, line in state.older[:half]]
-    return replace(state, older=state.older[half:], folded="\n".join(_shrunk(folded)))
-
-
-def _shrunk(lines: list[str]) -> list[str]:
-    """Return the lines cut to equal shares of the room; the oldest go where the shares would say nothing."""
-    kept = lines[-(FOLDED_CHARS // FOLDED_LEAST) :]
-    share = FOLDED_CHARS // len(kept) - 1
-    return [line[:share] for line in kept]
-
-
-def values_line(number: int, line: str) -> str:
-    """Return what is kept of a round at last: its ids, then its figures, then names; each once.
-
-    It is made from the round's own line, never from an earlier fold: summaries do not quote summaries.
-    """
-    words = dict.fromkeys(word.strip(_EDGES)[:_WORD_CHARS] for word in line.partition(" -> ")[2].split())
-    kinds: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for word in words:
-        if (kind := _kind_of(word)) is not None:
-            kinds[kind].append(word)
-    return f"{number}: {' '.join(word for kind in kinds for word in kind)}"[:FOLDED_MOST]
-
-
-def _kind_of(word: str) -> int | None:
-    """Return 0 for an id (letters with digits, a path), 1 for a figure, 2 for a name; None for the rest."""
-    has_letter, has_digit = _LETTER.search(word), _DIGIT.search(word)
-    if (has_letter and has_digit) or "/" in word.strip("/"):
-        return 0
-    if has_digit:
-        return 1
-    return 2 if word[:1].isupper() else None
-
-
-def line_of(done: Round) -> str:
-    """Return the one line that an older round keeps: number, call, status, values."""
-    return f"{done.number}. {done.call[:120]} -> {done.status}: {done.summary[:240]}"
 
 
 def call_text(decision: Decision) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -333,3 +334,46 @@ async def test_markdown_and_calls_in_what_a_report_quotes_are_inert(tmp_path: Pa
     assert post.text.count("`") % 2 == 0
     for mark in ("<!channel>", "<!here>", "![x]", "**bold**", "# Title"):
         assert mark not in outside_code
+
+
+async def test_a_round_takes_the_same_room_in_the_journal_at_every_age(tmp_path: Path) -> None:
+    async with scripted(
+        tmp_path, worker, tools=Bench().tools(), profiles={"task": Profile(rounds=60)}
+    ) as bot:
+        run, _ = await ended(bot)
+        sizes: dict[int, int] = {}
+        for row in await bot.rows(run.id):
+            sizes[row.round] = sizes.get(row.round, 0) + len(json.dumps(dict(row.data)))
+    assert run.rounds == 60
+    assert max(sizes[number] for number in range(50, 60)) <= 1.1 * max(
+        sizes[number] for number in range(5, 15)
+    )
+
+
+@tool(risk="danger", example={})
+async def wipe() -> str:
+    """Wipe everything."""
+    raise AssertionError
+
+
+async def test_a_dangerous_tool_is_not_run_without_a_person(tmp_path: Path) -> None:
+    script = [act("wipe"), finish("It needs an approval.", evidence=[])]
+    async with scripted(tmp_path, script, otherwise=finish("It needs an approval."), tools=[wipe]) as bot:
+        await ended(bot)
+    assert "status needs_confirmation" in bot.prompts[1]
+
+
+async def test_noise_of_a_result_does_not_reach_the_prompt(tmp_path: Path) -> None:
+    @tool(risk="read", example={})
+    async def build() -> str:
+        """Return a build log."""
+        noise = "".join(f"\x1b[32mstep {number}\x1b[0m\r" for number in range(1_000))
+        return f"{noise}\nERROR: INC-4711 failed\n\x89PNG\x00\x01\x02"
+
+    async with scripted(
+        tmp_path, [act("build")], otherwise=finish("ok", evidence=["build"]), tools=[build]
+    ) as bot:
+        await ended(bot)
+    assert "ERROR: INC-4711 failed" in bot.prompts[1]
+    assert "\x1b" not in bot.prompts[1]
+    assert "step 500" not in bot.prompts[1]

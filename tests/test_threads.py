@@ -152,3 +152,34 @@ async def test_twenty_threads_at_once_get_their_own_answers(tmp_path: Path) -> N
         await bot.until(lambda: len(bench.ran) == 20)  # all twenty are in the tool together
         bench.gate.set()
         assert [(await talk.heard()).text for talk in talks] == [str(number) for number in range(20)]
+
+
+async def test_a_day_later_the_thread_still_knows_and_works_only_on_what_is_asked_now(tmp_path: Path) -> None:
+    script = [finish("Task A is done: 42 files."), finish("Task B is done.")]
+    async with scripted(tmp_path, script) as bot:
+        talk = bot.talk()
+        await talk.say("task A: count the files")
+        await talk.heard()
+        await bot.pass_time(25 * 3_600, step=3_600)
+        await talk.say("task B: how many were there?")
+        assert (await talk.heard()).text == "Task B is done."
+    goal = bot.prompts[1].split("[goal]")[1]
+    assert "task B" in goal
+    assert "task A" not in goal
+    assert (
+        "[earlier in this thread]\nu1: task A: count the files\nyou: Task A is done: 42 files."
+        in bot.prompts[1]
+    )
+
+
+async def test_one_long_line_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
+    async with scripted(tmp_path, otherwise=finish("ok")) as bot:
+        talk = bot.talk()
+        await talk.say("the host is db-3")
+        await talk.heard()
+        await talk.say("paste: " + "x" * 9_000 + " end of paste")
+        await talk.heard()
+        await talk.say("which host?")
+        await talk.heard()
+    assert "u1: the host is db-3" in bot.prompts[2]
+    assert "end of paste" in bot.prompts[2]

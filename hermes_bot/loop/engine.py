@@ -14,7 +14,7 @@ from hermes_bot.fold import apply, write_decision
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.context import build
 from hermes_bot.loop.guards import may_not_run, same_calls
-from hermes_bot.loop.verdict import failure, skill_call, verdict
+from hermes_bot.loop.verdict import failure, judged, skill_call
 from hermes_bot.messages import Result, failed
 from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
@@ -100,7 +100,7 @@ class Pen:
         """Add a row of the round at hand."""
         at = columns.pop("at", None) or self.moment()
         number = columns.pop("round", self.state.round)
-        self._add(Row(self.state.run, number, phase, at, data, **columns))
+        self.add(Row(self.state.run, number, phase, at, data, **columns))
 
     def moment(self) -> datetime:
         """Return the time as rows keep it, so that a prompt made again from its row shows the same."""
@@ -122,7 +122,7 @@ class Pen:
         """Store what was written since the last commit, with ``rows``; the state passed in is not needed."""
         del state  # the pen's own is the same, and never behind
         for row in rows:
-            self._add(row)
+            self.add(row)
         written, self._rows = self._rows, []
         settled, self._outcome = outcome or self._outcome, None
         return await self._desk.journal.commit(self.state, written, intent=intent, outcome=settled)
@@ -139,9 +139,10 @@ class Pen:
         """Show what the run is doing."""
         self._desk.journal.show(text)
 
-    def _add(self, row: Row) -> None:
+    def add(self, row: Row, after: RunState | None = None) -> None:
+        """Add a row; ``after`` is the state it makes, where that is known already."""
         self._rows.append(row)
-        self.state = apply(self.state, row)
+        self.state = after or apply(self.state, row)
 
 
 async def reason(pen: Pen, desk: Desk) -> None:
@@ -242,8 +243,8 @@ async def _run(pen: Pen, prepared: Prepared, prior: Prior | None, desk: Desk) ->
 
 def judge(pen: Pen, question: Question | None) -> None:
     """Write the round's verdict: go on, wait, finish or stop."""
-    data, status = verdict(pen.state, question)
-    pen.write("judge", data, status=status)
+    row, after = judged(pen.state, question, pen.moment())
+    pen.add(row, after)
 
 
 def _reference(built: Built) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_bot.fold import line_of
+from hermes_bot.shelf import line_of
 
 if TYPE_CHECKING:
     from hermes_bot.state import RunState

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
@@ -12,6 +11,8 @@ from hermes_bot.loop.guards import SAY_AT, budget_used, finish_problem, tripped
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hermes_bot.errors import ModelError
     from hermes_bot.state import Goal, RunState
 
@@ -20,21 +21,26 @@ Verdict = tuple[dict[str, Any], str]
 RUN_SKILL = "run_skill"
 CONTINUE, STOP = "Continue", "Stop"
 MAX_OPTIONS = 8
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def verdict(state: RunState, question: Question | None) -> Verdict:
-    """Return the judge row's data and status for the round at hand.
+def judged(state: RunState, question: Question | None, at: datetime) -> tuple[Row, RunState]:
+    """Return the judge row of the round at hand, and the state after it.
 
     ``question`` is what the round's tool needs from a person before it can run.
     """
     data, status = _wait(question) if question else _of_decision(state)
+    row = Row(state.run, state.round, "judge", at, data, status=status)
+    after = apply(state, row)
     if data["verdict"] not in ("continue", "refuse"):
-        return data, status
-    after = apply(state, Row(state.run, state.round, "judge", _EPOCH, data, status=status))
+        return row, after
     if reason := tripped(after):
-        return {**data, "verdict": "stop", "reason": reason}, status
-    return _within_budget(after, data), status
+        final = {**data, "verdict": "stop", "reason": reason}
+    else:
+        final = _within_budget(after, data)
+    if final is data:  # most rounds: what was tried is what counts
+        return row, after
+    row = replace(row, data=final)
+    return row, apply(state, row)
 
 
 def failure(error: ModelError) -> dict[str, Any]:
