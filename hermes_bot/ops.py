@@ -125,6 +125,8 @@ class Operations:
 
     async def _until_settled(self, run: str, followed: asyncio.Queue[str], answers: deque[str]) -> Json:
         while True:
+            if not run:
+                raise HermesError("The task could not be begun: something broke. The log says where.")
             view = await self._host.runs.view(run)
             if view.record.status == "waiting" and answers:
                 await self._settle(run, answers.popleft(), view.record.thread)

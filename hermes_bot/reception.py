@@ -72,7 +72,8 @@ class Reception:
 
     Attributes:
         is_open: whether messages are taken; closed when the program stops.
-        on_over: called with the thread and id of a run that was ended from here.
+        on_over: called with the thread and id of a run that was ended from here; the id is empty where the
+            task could not even become a run.
     """
 
     def __init__(self, rooms: Rooms) -> None:
@@ -153,6 +154,7 @@ class Reception:
             await self.notice(lane.thread, f"crash-{job.inbox[0]}", f"I could not begin this: {say}")
             for number in lane.in_hand:
                 await self._rooms.inbox.finish(number)
+            self._over(lane.thread, "")
 
     async def post_died(self, row: OutboxRow, error: AdapterError) -> None:
         """Say once, where a person sees it, that a post cannot be shown; the log has it in any case."""

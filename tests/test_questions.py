@@ -280,3 +280,11 @@ async def test_a_dead_place_is_not_told_in_that_place(tmp_path: Path) -> None:
         await bot.quiet()
         (run,) = await bot.runs()
         assert (run.status, run.reason, world.posts) == ("failed", "unposted", [])
+
+
+async def test_a_default_that_is_none_of_the_options_is_no_answer(tmp_path: Path) -> None:
+    ask = act("request_info", question="Which?", options=["staging", "production"], default="whatever")
+    async with scripted(tmp_path, [ask]) as bot:
+        await asked(bot, bot.talk())
+        (one,) = await open_questions(bot)
+        assert one.question.default == ""

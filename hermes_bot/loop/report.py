@@ -51,6 +51,13 @@ def _done(state: RunState) -> str:
     return f"{head}:\n" + "\n".join(f"- {inert(line)}" for line in shown)
 
 
+def budget_text(state: RunState) -> str:
+    """Return what of its budget a run has used, in words."""
+    used, limits = state.spent, state.limits
+    money = f" and {used.cost:.4g} of {limits.money:.4g} in money" if limits.money else ""
+    return f"{used.tokens:,} of its {limits.tokens:,} tokens{money}"
+
+
 def inert(text: str) -> str:
     """Return a text of others as code, on one line, so that nothing in it is Markdown or calls anybody."""
     flat = " ".join(text.replace("`", "'").split())

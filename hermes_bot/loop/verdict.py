@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
 from hermes_bot.fold import apply
 from hermes_bot.loop.guards import SAY_AT, budget_used, finish_problem, tripped
+from hermes_bot.loop.report import budget_text
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:
@@ -108,13 +109,16 @@ def _wait(question: Question) -> Verdict:
 
 
 def _question(state: RunState, ask: Ask) -> Question:
+    options = ask.options[:MAX_OPTIONS]
+    # where there are options, only one of them may become the answer when time is over
+    default = next((label for label in options if label.casefold() == ask.default.casefold()), "")
     return Question(
         id=f"q-{state.run}-{state.round}",
         text=ask.question,
-        options=ask.options[:MAX_OPTIONS],
-        open=not ask.options,
+        options=options,
+        open=not options,
         field=ask.field,
-        default=ask.default,
+        default=default if options else ask.default,
     )
 
 
@@ -123,18 +127,10 @@ def _within_budget(after: RunState, data: dict[str, Any]) -> dict[str, Any]:
     if used >= 1:
         question = Question(
             id=f"q-{after.run}-{after.round}-budget",
-            text=_budget_text(after),
+            text=f"This task has used {budget_text(after)}. Go on with a fresh allowance?",
             options=(CONTINUE, STOP),
             open=False,
             kind="budget",
         )
         return {**data, "budget": asdict(question)}
     return {**data, "told_budget": True} if used >= SAY_AT and not after.told_budget else data
-
-
-def _budget_text(state: RunState) -> str:
-    money = f", {state.spent.cost:.2f} of {state.limits.money:.2f} in money" if state.limits.money else ""
-    return (
-        f"This task has used its budget: {state.spent.tokens:,} of {state.limits.tokens:,} tokens{money}. "
-        "Go on with a fresh allowance?"
-    )

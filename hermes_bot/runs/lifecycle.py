@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import secrets
 from dataclasses import asdict, dataclass, field, replace
@@ -308,7 +309,7 @@ class Runs:
         return view_of(*await self._desk.db.read(load))
 
     def _workspace(self, thread: ThreadKey) -> Path:
-        name = str(thread).encode().hex()[-200:]
+        name = hashlib.sha256(str(thread).encode("utf-8", "replace")).hexdigest()[:32]
         folder = self._hands.workspaces / name
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_bot.loop.report import inert, progress_report
+from hermes_bot.loop.report import budget_text, inert, progress_report
 from hermes_bot.messages import Button, Outgoing, Press
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def final_post(state: RunState, reply_to: str) -> Outgoing:
 
 def budget_post(state: RunState, number: int) -> Outgoing:
     """Return the note that most of a run's budget is used."""
-    text = f"This task has used {state.spent.tokens:,} of its {state.limits.tokens:,} tokens."
+    text = f"This task has used {budget_text(state)}."
     return Outgoing(f"{state.run}/budget-{number}", state.thread, text, kind="notice")
 
 
