@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.errors import ModelError
@@ -193,7 +194,9 @@ def match_skill(
     return (best, scores[best]) if best and scores[best] >= threshold else None
 
 
+@lru_cache(maxsize=512)
 def _document(card: SkillCard) -> Counter[str]:
+    """Return a skill's stems and their weights; read only: every task is matched against the same ones."""
     counts: Counter[str] = Counter()
     for text, weight in (
         (card.name, _NAME_WEIGHT),
