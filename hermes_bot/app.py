@@ -14,6 +14,7 @@ from hermes_bot.build import build_adapters, build_hands, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
 from hermes_bot.dispatch import Dispatcher, Job, Lane
+from hermes_bot.following import Followers
 from hermes_bot.inbox import Inbox
 from hermes_bot.ops import Operations
 from hermes_bot.outbox import Outbox
@@ -67,7 +68,7 @@ class App:
         self.clock: Clock = clock or SystemClock()
         self._parts = parts or Parts()
         self._stack = AsyncExitStack()
-        self._followers: dict[ThreadKey, list[asyncio.Queue[str]]] = {}
+        self.followers = Followers()
         self.ready = asyncio.Event()
 
     async def __aenter__(self) -> Self:
@@ -110,7 +111,7 @@ class App:
         self.dispatcher.on_wait = self._tell_wait
         rooms = Rooms(self.db, self.clock, self.inbox, self.dispatcher, self.runs, self.outbox, self.commands)
         self.reception = Reception(rooms)
-        self.reception.on_over = self._tell_followers
+        self.reception.on_over = self.followers.settled
         self.dispatcher.on_crash = self.reception.crashed
         self.outbox.on_dead = self.reception.post_died
         self._copy = (
@@ -156,15 +157,9 @@ class App:
         await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))
         await self.status.clear_all()
 
-    def follow(self, thread: ThreadKey) -> asyncio.Queue[str]:
-        """Return a queue that gets the id of each run of this thread that waits or ends from now on."""
-        followed: asyncio.Queue[str] = asyncio.Queue()
-        self._followers.setdefault(thread, []).append(followed)
-        return followed
-
-    def unfollow(self, thread: ThreadKey) -> None:
-        """Stop following a thread."""
-        self._followers.pop(thread, None)
+    def _show(self, thread: ThreadKey, text: str) -> None:
+        self.status.show(thread, text)
+        self.followers.showing(thread, text)
 
     async def _work(self, job: Job, lane: Lane) -> None:
         """What a lane does: make the run of a task, carry it, show that it works."""
@@ -172,7 +167,7 @@ class App:
         if run is None:
             return
         lane.run = run
-        show = partial(self.status.show, lane.thread)
+        show = partial(self._show, lane.thread)
         show("working on it…")
         try:
             steer = self.config.bot.busy == "steer"
@@ -180,13 +175,9 @@ class App:
         finally:
             show("")
             self.outbox.wake()
-            self._tell_followers(lane.thread, run)
+            self.followers.settled(lane.thread, run)
         if self._copy is not None:
             await self._copy.catch_up()
-
-    def _tell_followers(self, thread: ThreadKey, run: str) -> None:
-        for followed in self._followers.get(thread, ()):
-            followed.put_nowait(run)
 
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.errors import HermesError
+from hermes_bot.following import Settled, Showing
 from hermes_bot.messages import Incoming, Request, ThreadKey
 from hermes_bot.router import Answer, answer_to
 from hermes_bot.state import OVER
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.dispatch import Dispatcher
+    from hermes_bot.following import Event, Followers
     from hermes_bot.ports import Adapter, Clock, Emit, Op
     from hermes_bot.reception import Reception
     from hermes_bot.runs import Runs, RunView
@@ -43,14 +45,7 @@ class Host(Protocol):
     reception: Reception
     dispatcher: Dispatcher
     adapters: Mapping[str, Adapter]
-
-    def follow(self, thread: ThreadKey) -> asyncio.Queue[str]:
-        """Return a queue of the ids of the thread's runs that wait or end."""
-        ...
-
-    def unfollow(self, thread: ThreadKey) -> None:
-        """Stop following."""
-        ...
+    followers: Followers
 
 
 class Operations:
@@ -83,32 +78,24 @@ class Operations:
         if args.get("skill") or args.get("params") or args.get("profile"):
             request = Request(args.get("skill", ""), dict(args.get("params", {})), args.get("profile", ""))
         said = self._said(thread, str(args["text"]), request)
-        followed = self._host.follow(thread)
-        try:
+        with self._host.followers.following(thread) as events:
             reply = await self._host.reception.accept(said)
             if reply is not None:
                 return _plain_answer(reply.text)
             await emit({"status": "accepted"})
-            return await self._until_settled(await followed.get(), followed, deque(args.get("answers", ())))
-        finally:
-            self._host.unfollow(thread)
+            return await self._until_settled(events, deque(args.get("answers", ())), emit)
 
     async def _answer_run(self, args: Mapping[str, Any], emit: Emit) -> Json:
         """Answer what a run waits for, or continue a stopped one, and wait until it settles again."""
-        del emit
         view = await self._host.runs.view(str(args["run"]))
         thread, run, text = view.record.thread, view.record.id, str(args["text"])
-        followed = self._host.follow(thread)
-        try:
+        with self._host.followers.following(thread) as events:
             if view.record.status == "stopped" and text.strip().lower() == "continue":
-                new = await self._host.reception.continue_run(run, USER)
-                if new is None:
+                if await self._host.reception.continue_run(run, USER) is None:
                     raise HermesError(f"Run {run} was continued already.")
-                return await self._until_settled(await followed.get(), followed, deque())
-            await self._settle(run, text, thread)
-            return await self._until_settled(await followed.get(), followed, deque(args.get("answers", ())))
-        finally:
-            self._host.unfollow(thread)
+            else:
+                await self._settle(run, text, thread)
+            return await self._until_settled(events, deque(args.get("answers", ())), emit)
 
     async def _settle(self, run: str, text: str, thread: ThreadKey) -> None:
         asked = await self._host.db.read(lambda db: questions.open_of_run(db, run))
@@ -123,16 +110,20 @@ class Operations:
             case refused:
                 raise HermesError(refused.say)
 
-    async def _until_settled(self, run: str, followed: asyncio.Queue[str], answers: deque[str]) -> Json:
+    async def _until_settled(self, events: asyncio.Queue[Event], answers: deque[str], emit: Emit) -> Json:
+        """Return the outcome of the thread's run once it is over, or waits with no answer left for it."""
         while True:
-            if not run:
-                raise HermesError("The task could not be begun: something broke. The log says where.")
-            view = await self._host.runs.view(run)
-            if view.record.status == "waiting" and answers:
-                await self._settle(run, answers.popleft(), view.record.thread)
-            elif view.record.status == "waiting" or view.record.status in OVER:
-                return await self._outcome(view)
-            run = await followed.get()
+            match await events.get():
+                case Showing(text):
+                    await emit({"status": text})
+                case Settled(""):
+                    raise HermesError("The task could not be begun: something broke. The log says where.")
+                case Settled(run):
+                    view = await self._host.runs.view(run)
+                    if view.record.status == "waiting" and answers:
+                        await self._settle(run, answers.popleft(), view.record.thread)
+                    elif view.record.status == "waiting" or view.record.status in OVER:
+                        return await self._outcome(view)
 
     async def _outcome(self, view: RunView) -> Json:
         asked = await self._host.db.read(lambda db: questions.open_of_run(db, view.record.id))

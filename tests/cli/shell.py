@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "hermes_bot")
-SECONDS = 60
+SECONDS = 240  # a bound against hanging, not a measure
 
 
 @dataclass(frozen=True, slots=True)
