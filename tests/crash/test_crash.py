@@ -74,3 +74,18 @@ async def test_a_task_that_came_before_a_question_is_not_its_answer_after_a_kill
         assert await stage.until_done_or_dead()
     ledger = stage.outside.ledger
     assert [len(ledger.answers_to(said["message_id"])) for said in (first, second)] == [1, 1]
+
+
+async def test_a_task_that_brings_the_program_down_each_time_is_given_up_and_its_thread_told(
+    tmp_path: Path,
+) -> None:
+    async with asyncio.timeout(40), staged(tmp_path, seed=1) as stage:
+        said = stage.outside.say(QUICK, "writes")
+        for _ in range(4):
+            await stage.boot(Kill("run.decided:before"))
+            assert not await stage.until_done_or_dead()
+            await stage.gone()
+        await stage.boot(Kill("run.decided:before"))
+        assert await stage.until_done_or_dead()
+    [answer] = stage.outside.ledger.answers_to(said["message_id"])
+    assert "brought the program down 3 times" in answer["text"]
