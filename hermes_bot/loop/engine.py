@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.decisions import CallTool, Malformed, decide
+from hermes_bot.decisions import SLOW_BYTES, CallTool, Malformed, decide
 from hermes_bot.errors import ModelError
 from hermes_bot.fold import apply, write_decision
 from hermes_bot.loop.absorb import absorb
@@ -189,7 +190,10 @@ async def _decide(
 async def _ask(prompt: Prompt, state: RunState, desk: Desk) -> tuple[Completion, Decision]:
     async with asyncio.timeout(_seconds_left(state)):
         answer = await desk.model.complete(prompt, state)
-    return answer, decide(answer.text, finish_reason=answer.finish_reason, calls=answer.calls)
+    read = partial(decide, answer.text, finish_reason=answer.finish_reason, calls=answer.calls)
+    if len(answer.text) > SLOW_BYTES:  # repairing it may take longer than other threads should wait
+        return answer, await asyncio.to_thread(read)
+    return answer, read()
 
 
 def _seconds_left(state: RunState) -> float:
