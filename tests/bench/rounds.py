@@ -29,6 +29,7 @@ from bench.stage import Bare, Stub, ours, percentile, stub  # noqa: E402 - found
 
 Converse = Callable[[int], Coroutine[Any, Any, None]]
 MANY = 500
+LONG = 100  # rounds that one measurement has at least
 THINKING_SECONDS = 6.0
 
 
@@ -43,14 +44,16 @@ class Figure:
 
 
 async def measure(converse: Converse, rounds: int, threads: int, endpoint: Stub) -> Figure:
-    """Hold so many conversations at once and return the figures of a round."""
+    """Hold so many conversations at once, short ones several times, and return the figures of a round."""
+    times = max(1, LONG // (rounds * threads))
     endpoint.gaps()
     cpu, wall = time.process_time(), time.perf_counter()
-    async with asyncio.TaskGroup() as group:
-        for _ in range(threads):
-            group.create_task(converse(rounds))
+    for _ in range(times):
+        async with asyncio.TaskGroup() as group:
+            for _ in range(threads):
+                group.create_task(converse(rounds))
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    total, gaps = threads * (rounds + 1), endpoint.gaps()
+    total, gaps = times * threads * (rounds + 1), endpoint.gaps()
     return Figure(cpu / total * 1e3, total / wall, percentile(gaps, 0.5) * 1e3, percentile(gaps, 0.99) * 1e3)
 
 
