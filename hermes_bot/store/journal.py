@@ -15,7 +15,7 @@ _APPEND = """INSERT INTO journal (run, round, phase, at, data, action, action_ha
     tokens_out, cost, latency_ms, schema) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # the runs this one goes on from come first; the bound stops a circle that no program of ours writes
 _OF_RUN = """WITH RECURSIVE line(id, depth) AS (
-        SELECT ?1, 0
+        SELECT ?, 0
         UNION ALL
         SELECT runs.continues, depth + 1 FROM line JOIN runs ON runs.id = line.id
         WHERE runs.continues <> '' AND depth < 1000)

@@ -52,8 +52,8 @@ class QuestionRecord:
 _SELECT = """SELECT id, text, options, open, field, fallback, kind, run, thread, asker, state, created_at,
     expires_at, asked_at, remind_after, reminded, posted, answered_by, answer, closed_at FROM questions"""
 _ASK = """INSERT INTO questions (id, run, thread, asker, text, options, open, field, fallback, kind,
-    created_at, expires_at) SELECT ?1, id, thread, asker, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
-    FROM runs WHERE runs.id = ?2"""
+    created_at, expires_at) SELECT ?, id, thread, asker, ?, ?, ?, ?, ?, ?, ?, ?
+    FROM runs WHERE runs.id = ?"""
 _POSTED = """UPDATE questions SET posted = ?, asked_at = ?, remind_after = ?, expires_at = ?
     WHERE id = ? AND asked_at IS NULL"""
 _ANSWER = """UPDATE questions SET state = 'answered', answered_by = ?, answer = ?, closed_at = ?
@@ -70,7 +70,7 @@ def ask(db: sqlite3.Connection, question: Question, run: str, at: datetime) -> N
     times = to_ms(at), to_ms(at + EXPIRES)
     options = to_json(list(it.options))
     texts = clean(it.text), options, it.open, clean(it.field), clean(it.default), it.kind
-    db.execute(_ASK, (it.id, run, *texts, *times))
+    db.execute(_ASK, (it.id, *texts, *times, run))
 
 
 def posted(db: sqlite3.Connection, id_: str, platform_id: str, at: datetime) -> bool:
@@ -116,8 +116,8 @@ def close(db: sqlite3.Connection, id_: str, state: Literal["expired", "cancelled
 
 def due_reminders(db: sqlite3.Connection, now: datetime) -> list[QuestionRecord]:
     """Return open questions whose reminder is due, oldest first."""
-    sql = f"{_SELECT} WHERE state = 'open' AND remind_after <= ?1 AND expires_at > ?1 ORDER BY seq"
-    return _all(db.execute(sql, (to_ms(now),)))
+    sql = f"{_SELECT} WHERE state = 'open' AND remind_after <= :now AND expires_at > :now ORDER BY seq"
+    return _all(db.execute(sql, {"now": to_ms(now)}))
 
 
 def reminded(db: sqlite3.Connection, id_: str, at: datetime) -> None:

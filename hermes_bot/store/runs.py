@@ -130,8 +130,8 @@ def find(db: sqlite3.Connection, prefix: str) -> RunRecord:
     Raises:
         StoreError: none does, or more than one.
     """
-    sql = f"{_SELECT} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2"
-    found = [_record(row) for row in db.execute(sql, (clean(prefix),))] if prefix else []
+    sql = f"{_SELECT} WHERE id >= :start AND substr(id, 1, length(:start)) = :start ORDER BY id LIMIT 2"
+    found = [_record(row) for row in db.execute(sql, {"start": clean(prefix)})] if prefix else []
     match found:
         case [run]:
             return run
@@ -192,10 +192,10 @@ def list_runs(
     db: sqlite3.Connection, limit: int, thread: ThreadKey | None = None, status: Status | None = None
 ) -> list[RunRecord]:
     """Return the newest runs, newest first."""
-    sql = f"""{_SELECT} WHERE (?1 IS NULL OR thread = ?1) AND (?2 IS NULL OR status = ?2)
-        ORDER BY seq DESC LIMIT ?3"""
-    place = None if thread is None else str(thread)
-    return [_record(row) for row in db.execute(sql, (place, status, limit))]
+    sql = f"""{_SELECT} WHERE (:thread IS NULL OR thread = :thread) AND (:status IS NULL OR status = :status)
+        ORDER BY seq DESC LIMIT :limit"""
+    values = {"thread": None if thread is None else str(thread), "status": status, "limit": limit}
+    return [_record(row) for row in db.execute(sql, values)]
 
 
 def _record(row: tuple[Any, ...]) -> RunRecord:

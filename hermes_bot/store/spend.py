@@ -48,8 +48,10 @@ def book(db: sqlite3.Connection, day: date, payer: Payer, spent: Spent) -> None:
 
 def of(db: sqlite3.Connection, day: date, *, user: str | None = None, channel: str | None = None) -> Spent:
     """Return what was spent on a day: by one person, in one channel, or by all."""
-    sql = f"{_SUM} WHERE day = ?1 AND (?2 IS NULL OR user = ?2) AND (?3 IS NULL OR channel = ?3)"
-    return Spent(*db.execute(sql, (day.isoformat(), user, channel)).fetchone())
+    sql = f"""{_SUM} WHERE day = :day AND (:user IS NULL OR user = :user)
+        AND (:channel IS NULL OR channel = :channel)"""
+    values = {"day": day.isoformat(), "user": user, "channel": channel}
+    return Spent(*db.execute(sql, values).fetchone())
 
 
 def of_run(db: sqlite3.Connection, run: str) -> Spent:
