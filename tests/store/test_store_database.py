@@ -105,7 +105,7 @@ async def test_a_reader_in_a_loop_and_fifty_writers_do_not_lock_each_other_out(d
 
 
 async def test_what_goes_wrong_while_opening_is_raised_and_not_waited_for(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="null byte"):
+    with pytest.raises(ValueError, match="null"):
         await Database.open(tmp_path / "a\0b" / "hermes.db")
 
 
