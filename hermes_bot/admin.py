@@ -270,8 +270,10 @@ class _Peer:
                             self._open[number].cancel()
                     case {"id": int(number), "op": str(op), "args": dict(args)} if number not in self._open:
                         self._open[number] = requests.create_task(self._answer(number, op, args))
-                    case dict(other):
-                        await self.send({"id": other.get("id"), **_refusal("bad_request", _FORM)})
+                    case {"id": int() | str() as name}:
+                        await self.send({"id": name, **_refusal("bad_request", _FORM)})
+                    case dict():
+                        await self.send({"id": None, **_refusal("bad_request", _FORM)})
                     case problem:
                         await self.send({"id": None, **_refusal("bad_request", f"{problem} {_FORM}")})
             for task in tuple(self._open.values()):  # nobody is left to hear
@@ -323,7 +325,7 @@ def _request(line: bytes | None) -> dict[str, Any] | str:
         return f"This line is longer than {LINE_BYTES:,} bytes."
     try:
         request = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "This line is no JSON."
     return {"args": {}, **request} if isinstance(request, dict) else "This line is no JSON object."
 

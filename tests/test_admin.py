@@ -136,6 +136,8 @@ async def test_an_unknown_operation_is_said(folder: Path) -> None:
         b'{"id": 1, "op": 2}',
         b'{"id": 1, "op": "echo", "args": []}',
         b"\xff",
+        b"[" * 100_000,
+        b'{"id": ' + b"[" * 900 + b"]" * 900 + b"}",
     ],
 )
 async def test_a_malformed_line_costs_that_line_only(folder: Path, line: bytes) -> None:
