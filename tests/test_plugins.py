@@ -13,6 +13,8 @@ from hermes_bot.tools.plugged import plugged_tools
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from hermes_bot.tools.declare import Tool
+
     Install = Callable[[str, str, str], None]
 
 SOUND = '''
@@ -47,12 +49,19 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
 
 
+def thrown() -> tuple[list[Tool], list[str]]:
+    """Return the tools of the thrown distributions, and what was broken: others may be installed beside."""
+    found = plugged_tools()
+    broken = [reason for reason in found.broken if reason.startswith("thrown_")]
+    return [one for one in found.tools if one.name == "double"], broken
+
+
 async def test_an_installed_tool_is_found_and_works(install: Install, tmp_path: Path) -> None:
     install("thrown_sound", SOUND, f"[{TOOLS}]\none = thrown_sound:double\nmany = thrown_sound:several\n")
-    found = plugged_tools()
-    assert [one.name for one in found.tools] == ["double", "double", "double"]
-    assert found.broken == ()
-    came = await call(found.tools[0], {"x": "4"}, context(tmp_path))
+    tools, broken = thrown()
+    assert [one.name for one in tools] == ["double", "double", "double"]
+    assert broken == []
+    came = await call(tools[0], {"x": "4"}, context(tmp_path))
     assert came.data == 8
 
 
@@ -71,9 +80,8 @@ async def test_an_installed_tool_is_found_and_works(install: Install, tmp_path: 
 def test_a_broken_plugin_costs_only_itself_and_is_named(source: str, said: str, install: Install) -> None:
     install("thrown_sound", SOUND, f"[{TOOLS}]\none = thrown_sound:double\n")
     install("thrown_broken", source, f"[{TOOLS}]\nbad = thrown_broken:made\n")
-    found = plugged_tools()
-    assert [one.name for one in found.tools] == ["double"]
-    [reason] = found.broken
+    tools, [reason] = thrown()
+    assert [one.name for one in tools] == ["double"]
     assert reason.startswith("thrown_broken: ")
     assert said in reason
     assert reason.endswith("Update or uninstall thrown_broken.")

@@ -52,12 +52,14 @@ async def test_sigterm_in_the_middle_of_a_run_exits_in_time_and_the_next_start_f
             "HERMES_MODEL__NAME": "test-model",
             "HERMES_BOT__SHUTDOWN_SECONDS": "0.5",
         }
-        async with shell.start("run") as daemon, shell.start("ask", "what time is it?", "--json") as asking:
-            await endpoint.arrived.wait()
-            daemon.send_signal(signal.SIGTERM)
-            assert await daemon.wait() == 0
-            said, _ = await asking.communicate()
-            assert "went away" in json.loads(said)["error"]
+        async with shell.start("run") as daemon:
+            await read_until(daemon.stderr, "app.ready")  # else the task may have the folder first
+            async with shell.start("ask", "what time is it?", "--json") as asking:
+                await endpoint.arrived.wait()
+                daemon.send_signal(signal.SIGTERM)
+                assert await daemon.wait() == 0
+                said, _ = await asking.communicate()
+                assert "went away" in json.loads(said)["error"]
         async with shell.start("run") as daemon:
             await read_until(daemon.stderr, "run.done")
             listed = (await asyncio.to_thread(shell.run, "runs", "list", "--json")).object["runs"]
