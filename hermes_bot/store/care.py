@@ -6,6 +6,7 @@ import os
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import StoreError
@@ -15,7 +16,6 @@ from hermes_bot.store.columns import to_ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from pathlib import Path
 
 RETENTION: Mapping[str, timedelta] = {
     "inbox": timedelta(days=30),  # far beyond any platform's redelivery
@@ -63,10 +63,12 @@ def backup(db: sqlite3.Connection, target: Path) -> None:
     For ``Database.read``: the copy is made over the store's own connection.
 
     Raises:
-        StoreError: the copy cannot be written or is not sound; an older one is still there.
+        StoreError: the copy cannot be written or is not sound, or would take the place of what is no backup;
+            what was there is still there.
     """
     part = target.with_name(target.name + ".part")
     try:
+        _check_place(db, target)
         part.unlink(missing_ok=True)
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with closing(sqlite3.connect(part, isolation_level=None)) as copy:
@@ -79,6 +81,18 @@ def backup(db: sqlite3.Connection, target: Path) -> None:
     except (OSError, sqlite3.Error) as error:
         part.unlink(missing_ok=True)
         raise StoreError(f"{target}: the backup could not be written ({error}).") from error
+
+
+def _check_place(db: sqlite3.Connection, target: Path) -> None:
+    """Refuse what the program works with, whose writes would go to a file without a name from then on."""
+    file = Path(db.execute("PRAGMA database_list").fetchone()[2])
+    own = {file.name + end for end in ("", "-wal", "-shm", "-journal")} | {"lock", "admin.sock"}
+    is_own = target.name in own and target.parent.samefile(file.parent)
+    if is_own or (os.path.lexists(target) and not target.is_file()):
+        raise StoreError(
+            f"{target}: a backup cannot be put here: this is no file, or one that the bot works with. "
+            "Name another."
+        )
 
 
 def _keep(part: Path, target: Path) -> None:

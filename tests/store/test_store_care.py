@@ -240,6 +240,21 @@ async def test_a_backup_that_cannot_be_written_leaves_the_older_one(
         await database.read(partial(care.backup, target=tmp_path / "missing" / "hermes.db"))
 
 
+@pytest.mark.parametrize("name", ["hermes.db", "hermes.db-wal", "lock", "admin.sock", "pipe"])
+async def test_a_backup_never_takes_the_place_of_what_is_in_use(
+    database: Database, tmp_path: Path, name: str
+) -> None:
+    os.mkfifo(database.path.with_name("pipe"))
+    (tmp_path / "link").symlink_to(database.path.parent)
+    before = database.path.stat().st_ino
+    for folder in (database.path.parent, tmp_path / "link"):
+        with pytest.raises(StoreError, match=f"{name}: a backup cannot be put here"):
+            await database.read(partial(care.backup, target=folder / name))
+    await database.transact("fill", _filled)
+    assert database.path.stat().st_ino == before
+    assert database.path.with_name("pipe").is_fifo()
+
+
 def make_folder(folder: Path) -> None:
     folder.mkdir()
 
