@@ -94,7 +94,8 @@ def _change(findings: Findings) -> str:
 
 
 def _where(place: Place) -> str:
-    return f"{clean(place.file)}, line {place.line}"
+    name = clean(place.file)  # standard input has none
+    return f"{name}, line {place.line}" if name else f"line {place.line}"
 
 
 def _consequences(findings: Findings) -> str:

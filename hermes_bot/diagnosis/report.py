@@ -69,12 +69,16 @@ def _span_safe(name: str) -> str:
 def _other(finding: Finding) -> str:
     what = finding.hit.rule.label if finding.hit else code_span(finding.template[:_TEMPLATE_LENGTH])
     since = f" since {minute(finding.onset)}" if finding.onset else ""
-    return f"{what}: {finding.count} lines{since} (`{_span_safe(finding.first.file)}:{finding.first.line}`)"
+    return f"{what}: {_counted(finding.count, 'line')}{since} (`{_span_safe(finding.first.file)}:{finding.first.line}`)"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _read(report: Report) -> str:
     found = report.findings
-    text = f"_{found.records} messages read, {found.errors} of them errors or known faults"
+    text = f"_{_counted(found.records, 'message')} read, {found.errors:,} of them errors or known faults"
     if found.first_at and found.last_at:
         text += f", {minute(found.first_at)} to {minute(found.last_at)}"
     if not found.timed:

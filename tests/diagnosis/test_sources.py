@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_bot.diagnosis import LogQuery, diagnose, select
+from hermes_bot.diagnosis import LogQuery, diagnose, render_report, select
 from hermes_bot.diagnosis.sources import KEPT_CHARACTERS, find_files, read_lines
 from hermes_bot.errors import ToolError
 
@@ -129,4 +129,6 @@ def test_standard_input_is_diagnosed_and_quoted_like_a_file() -> None:
     report = diagnose(LogQuery(("-",)), NOW, stream)
     assert report.findings.incident
     assert [(q.file, q.line) for q in report.quotes] == [("-", 1)]
+    assert "(line 1)" in report.advice.diagnosis
+    assert "_1 message read, 1 of them" in render_report(report)
     assert "address already in use" in report.quotes[0].text
