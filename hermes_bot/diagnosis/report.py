@@ -69,7 +69,8 @@ def _span_safe(name: str) -> str:
 def _other(finding: Finding) -> str:
     what = finding.hit.rule.label if finding.hit else code_span(finding.template[:_TEMPLATE_LENGTH])
     since = f" since {minute(finding.onset)}" if finding.onset else ""
-    return f"{what}: {_counted(finding.count, 'line')}{since} (`{_span_safe(finding.first.file)}:{finding.first.line}`)"
+    place = f"`{_span_safe(finding.first.file)}:{finding.first.line}`"
+    return f"{what}: {_counted(finding.count, 'line')}{since} ({place})"
 
 
 def _counted(number: int, noun: str) -> str:
