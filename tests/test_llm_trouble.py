@@ -156,7 +156,7 @@ async def test_an_endpoint_that_is_not_there_goes_to_the_fallback() -> None:
     async with pair(base_url=gone.url) as (asked, _):
         assert (await asked.ask()).text == "from the fallback"
     async with model(base_url=gone.url) as alone:
-        assert "cannot be reached" in str(await alone.fails())
+        assert "it cannot be reached (Connection refused). Check" in str(await alone.fails())
 
 
 async def test_a_run_that_waits_for_its_model_holds_up_no_other() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -300,4 +301,6 @@ def _cause(error: Exception) -> str:
     root = error
     while root.__cause__ is not None and isinstance(root.__cause__, Exception):
         root = root.__cause__
+    if isinstance(root, ConnectionError) and root.errno:
+        return os.strerror(root.errno)  # the system's word, without the address that stands before it
     return f"{type(root).__name__}: {root}" if str(root) else type(root).__name__

@@ -61,7 +61,7 @@ def budget_text(state: RunState) -> str:
 def inert(text: str) -> str:
     """Return a text of others as code, on one line, so that nothing in it is Markdown or calls anybody."""
     flat = " ".join(text.replace("`", "'").split())
-    return f"`{flat[:SHOWN_CHARS]}`"
+    return f"`{flat if len(flat) <= SHOWN_CHARS else flat[: SHOWN_CHARS - 1] + '…'}`"
 
 
 def _stuck(state: RunState) -> str:
