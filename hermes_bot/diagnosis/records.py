@@ -122,7 +122,8 @@ def _latest(file: LogFile, files: Sequence[tuple[LogFile, Shape]], now: datetime
     ]
     if not years or min(abs(limit - year) for year in years) < timedelta(days=300):
         return limit
-    return min(limit, max(years) + timedelta(days=60))
+    newest = max(years)
+    return limit if newest > limit else min(limit, newest + timedelta(days=60))
 
 
 def _clean(text: str) -> str:

@@ -7,7 +7,9 @@ import bz2
 import codecs
 import glob
 import gzip
+import io
 import lzma
+import os
 import re
 import stat
 import tempfile
@@ -17,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO, TypeAlias
 
 from hermes_bot.diagnosis.values import LogFile, RawLine
 from hermes_bot.errors import ToolError
@@ -28,13 +30,24 @@ KEPT_CHARACTERS = 64 * 1024
 MAX_FILES = 2000
 _CHUNK = 256 * 1024
 _SAMPLE = 64 * 1024
+_SHOWN_PATH = 200
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 _MOST_CONTROLS = 20  # a text has fewer control bytes than one in so many
 _WIDE_SHARE = 0.7
+_MARKS = (  # that of UTF-32 begins with that of UTF-16
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _PACKED = re.compile(r"\.(?:gz|bz2|xz)$")
 _NUMBERED = re.compile(r"[.-](?P<n>\d{1,3})$")
 _DATED = re.compile(r"[.-](?P<d>\d{4}-?\d{2}-?\d{2}(?:[-T]?\d+)?)$")
 _GLOB = re.compile(r"[*?\[]")
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+
+Stream: TypeAlias = gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | io.BufferedReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +68,14 @@ def find_files(paths: Sequence[Path | str], stdin: Path | None = None) -> Source
     """
     notes: list[str] = []
     files: list[LogFile] = []
-    seen: set[Path] = set()
+    seen: set[str] = set()
     named: list[tuple[str, Path]] = []
     for path in paths:
         here = [("-", stdin)] if stdin and str(path) == "-" else _expand(str(path), notes)
         # Names out of several folders are told apart by the folder.
         named += [(_with_folder(name, at), at) for name, at in here] if len(paths) > 1 else here
     for name, path in _unique_names(named)[:MAX_FILES]:
-        resolved = path.resolve()
+        resolved = os.path.realpath(path)  # unlike Path.resolve, it takes a link that leads to itself
         if resolved in seen:
             continue
         seen.add(resolved)
@@ -80,9 +93,20 @@ def find_files(paths: Sequence[Path | str], stdin: Path | None = None) -> Source
 
 
 def _expand(given: str, notes: list[str]) -> list[tuple[str, Path]]:
+    try:
+        return _expand_path(given, notes)
+    except OSError as error:  # a folder on the way may not be searched, or no file can have this name
+        notes.append(f"{_shortened(given)}: this path cannot be read ({error.strerror}).")
+        return []
+
+
+def _expand_path(given: str, notes: list[str]) -> list[tuple[str, Path]]:
     path = Path(given)
+    if not given:
+        notes.append("A path is empty. Name a log file, a folder or a pattern.")
+        return []
     if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if _is_listed(p, path))
+        inside = sorted(p for p in _files_in(path, notes) if _is_listed(p, path))
         if not inside:
             notes.append(f"{given}: this folder holds no files.")
         return [(p.relative_to(path).as_posix(), p) for p in inside]
@@ -90,8 +114,20 @@ def _expand(given: str, notes: list[str]) -> list[tuple[str, Path]]:
         return [(path.name, path)]
     if _GLOB.search(given):
         return _expand_glob(given, notes)
-    notes.append(f"{given}: there is no such file or folder. Check the path.")
+    notes.append(f"{_shortened(given)}: there is no such file or folder. Check the path.")
     return []
+
+
+def _shortened(path: str) -> str:
+    return path if len(path) <= _SHOWN_PATH else f"{path[: _SHOWN_PATH - 1]}…"
+
+
+def _files_in(folder: Path, notes: list[str]) -> Iterator[Path]:
+    def refused(error: OSError) -> None:
+        notes.append(f"{error.filename}: this folder cannot be read ({error.strerror}).")
+
+    for at, _, names in os.walk(folder, onerror=refused):
+        yield from (Path(at, name) for name in names)
 
 
 def _with_folder(name: str, path: Path) -> str:
@@ -101,12 +137,20 @@ def _with_folder(name: str, path: Path) -> str:
 
 def _is_listed(path: Path, root: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-    return not hidden and path.is_file()
+    return not hidden and _is_file(path)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is a file; one that cannot be asked counts, so that reading it says why."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
 
 
 def _expand_glob(given: str, notes: list[str]) -> list[tuple[str, Path]]:
     matches = [Path(m) for m in sorted(glob.glob(given, recursive=True))]  # noqa: PTH207 - absolute patterns
-    found = [path for path in matches if path.is_file()]
+    found = [path for path in matches if _is_file(path)]
     if not found:
         notes.append(f"{given}: no file fits this pattern.")
     parts = Path(given).parts
@@ -129,8 +173,8 @@ def _inspect(name: str, path: Path) -> LogFile:
         if not stat.S_ISREG(status.st_mode):
             raise ToolError("unreadable", f"{name}: this is no regular file, so it is not read.")
         with open_binary(path) as stream:
-            sample = stream.read(_SAMPLE)
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+            sample = _sample(stream)
+    except _DAMAGE as error:
         raise ToolError("unreadable", f"{name}: this packed file is damaged ({error}).") from error
     except OSError as error:
         reason = error.strerror or str(error)
@@ -138,13 +182,31 @@ def _inspect(name: str, path: Path) -> LogFile:
     encoding = find_encoding(sample)
     if encoding is None:
         raise ToolError("binary", f"{name}: this is a binary file, no text log, so it is not read.")
-    modified = datetime.fromtimestamp(status.st_mtime, UTC)
-    return LogFile(name, path, family(name), encoding, modified)
+    return LogFile(name, path, family(name), encoding, _moment(status.st_mtime))
+
+
+def _moment(seconds: float) -> datetime:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError):  # a broken clock's: as late as can be, so that it limits nothing
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _sample(stream: Stream) -> bytes:
+    """Read the start of a file; of a damaged one what there is."""
+    sample = b""
+    try:
+        while more := stream.read1(_SAMPLE - len(sample)):
+            sample += more
+    except _DAMAGE:
+        if not sample:
+            raise
+    return sample
 
 
 def find_encoding(sample: bytes) -> str | None:
     """Tell the codec of a text from its first bytes; None for what is no text."""
-    for mark, codec in ((codecs.BOM_UTF8, "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+    for mark, codec in _MARKS:
         if sample.startswith(mark):
             return codec
     if b"\0" in sample and (wide := _wide_encoding(sample)):
@@ -189,7 +251,7 @@ def _reading_order(file: LogFile) -> tuple[str, int, str, int]:
     return file.family, 1, "", -int(number["n"]) if number else 1
 
 
-def open_binary(path: Path) -> IO[bytes]:
+def open_binary(path: Path) -> Stream:
     """Open a file's bytes, unpacked where its first bytes say it is packed.
 
     Raises:
@@ -198,11 +260,11 @@ def open_binary(path: Path) -> IO[bytes]:
     with path.open("rb") as probe:
         magic = probe.read(6)
     if magic.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", gzip.open(path, "rb"))
+        return gzip.GzipFile(path, "rb")
     if magic.startswith(b"BZh"):
-        return bz2.open(path, "rb")
+        return bz2.BZ2File(path, "rb")
     if magic == b"\xfd7zXZ\0":
-        return lzma.open(path, "rb")
+        return lzma.LZMAFile(path, "rb")
     return path.open("rb")
 
 
@@ -222,9 +284,9 @@ def read_lines(file: LogFile, notes: list[str] | None = None) -> Iterator[RawLin
             notes.append(f"{file.name}: reading broke off after line {number} ({error}).")
 
 
-def _decoded(stream: IO[bytes], encoding: str) -> Iterator[str]:
+def _decoded(stream: Stream, encoding: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read1(_CHUNK):  # read would lose what lies before a damage in the same chunk
         yield decoder.decode(chunk)
     yield decoder.decode(b"", final=True)
 

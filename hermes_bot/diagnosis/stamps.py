@@ -21,6 +21,7 @@ _ZONE_HOURS = {
 }  # fmt: skip
 _YEARS_BACK = 9  # 29 February is found again after at most eight years
 _HEAD = 160
+_DAY = timedelta(days=1)
 _MONTHS_OF_YEAR = 12
 _EPOCH_FIRST = 3e8  # 1979; smaller numbers are counters
 _EPOCH_LAST = 5e9
@@ -193,12 +194,14 @@ def _match(form: str, text: str) -> Stamp | None:
 
 
 def zone_offset(zone: str | None) -> timedelta | None:
-    """Give the offset that a zone's short name or ``+hh:mm`` means."""
+    """Give the offset that a zone's short name or ``+hh:mm`` means; None for one that no zone has."""
     if zone is None:
         return None
     if zone[0] in "+-":
         digits = zone[1:].replace(":", "")
         size = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
+        if size >= _DAY:
+            return None
         return -size if zone[0] == "-" else size
     return timedelta(hours=_ZONE_HOURS.get(zone.lower(), 0))
 
