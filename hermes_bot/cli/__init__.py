@@ -80,7 +80,8 @@ def _first(error: BaseException) -> BaseException:
 def _refuse(error: BaseException, *, wants_json: bool) -> int:
     """Say an error on standard error, and as the one object where a program reads; return its exit code."""
     said = _said(error)
-    complain(said)
+    if said:
+        complain(said)
     if wants_json:
         print_json({"error": said, "status": "failed"})
     match error:
@@ -97,9 +98,11 @@ def _refuse(error: BaseException, *, wants_json: bool) -> int:
 def _said(error: BaseException) -> str:
     if not isinstance(error, TyperException):
         return str(error)
+    said = error.format_message().removeprefix("Invalid value: ").strip()
     context = getattr(error, "ctx", None)
-    hint = f" Try: {context.command_path} --help" if context else ""
-    return f"{error.format_message().removeprefix('Invalid value: ')}{hint}"
+    if not said or context is None:  # without a word where the help was shown instead
+        return said
+    return f"{said}{'' if said[-1] in '.?' else '.'} Try: {context.command_path} --help"
 
 
 def _on_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

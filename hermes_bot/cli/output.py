@@ -18,6 +18,8 @@ DONE, FAILED, MISUSED, WAITING, HELD, BAD_CONFIG = 0, 1, 2, 3, 75, 78
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_GAP = 2
+_LAST_COLUMN = 16  # characters it must have to be read with ease
 _EXIT = {"finished": DONE, "waiting": WAITING}
 
 
@@ -43,7 +45,10 @@ def print_markdown(text: str) -> None:
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print rows: a table for a person, tab-separated lines under one line of heads for a pipe."""
+    """Print rows: a table for a person, tab-separated lines under one line of heads for a pipe.
+
+    Only the last column is broken into lines; where that makes it too narrow, each row is a block of its own.
+    """
     if not sys.stdout.isatty():
         for row in (heads, *rows):
             sys.stdout.write("\t".join(" ".join(str(cell).split()) for cell in row) + "\n")
@@ -52,10 +57,22 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*heads, box=None, header_style="bold", pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text(_harmless(str(cell))) for cell in row))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    cells = [[Text(_harmless(str(cell))) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    if sum(widths[:-1]) + _GAP * len(widths[:-1]) + min(_LAST_COLUMN, widths[-1]) > console.width:
+        for row in cells:
+            block = Table.grid(padding=(0, _GAP, 0, 0))
+            for head, cell in zip(heads, row, strict=True):
+                block.add_row(Text(head, "bold"), cell)
+            console.print(block, "")
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
+    for head in heads:
+        table.add_column(head, no_wrap=head is not heads[-1])
+    for row in cells:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _harmless(text: str) -> str:

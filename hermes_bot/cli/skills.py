@@ -59,6 +59,8 @@ def show(context: typer.Context, name: Name, *, as_json: AsJson = False) -> None
 def check(context: typer.Context, folders: Folders = None, *, as_json: AsJson = False) -> None:
     """Check skills, running each chain's example; exit code 1 where something is wrong."""
     config = settings_of(context).start("error")
+    for folder in folders or ():
+        _must_hold_skills(folder)
     names, troubles = asyncio.run(_check(config, folders or ()))
     if as_json:
         listed = [{"skill": one.skill, "text": one.text} for one in troubles]
@@ -81,6 +83,16 @@ def new(name: NewName, folder: Folder = Path("skills"), *, as_json: AsJson = Fal
         print_json({"name": made.name, "folder": str(made.folder)})
     else:
         typer.echo(str(made.folder))
+
+
+def _must_hold_skills(folder: Path) -> None:
+    """Refuse a folder where there is nothing to check: "nothing wrong" would be no news of it."""
+    if not folder.is_dir():
+        raise typer.BadParameter(f"{folder}: there is no such folder.")
+    if (folder / "SKILL.md").is_file():
+        raise typer.BadParameter(f"{folder} is itself a skill. Name the folder it is in: {folder.parent}.")
+    if not any(one.is_dir() for one in folder.iterdir()):
+        raise typer.BadParameter(f"{folder}: no skills are in there. Each is a folder with a SKILL.md.")
 
 
 async def _check(config: Config, folders: Sequence[Path]) -> tuple[list[str], Sequence[Trouble]]:

@@ -100,7 +100,7 @@ async def test_a_run_whose_endpoint_is_gone_ends_in_a_stated_outcome(shell: Shel
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("ask", QUESTION, "--json", "--nope"), 2, "No such option: --nope"),
+        (("ask", QUESTION, "--json", "--nope"), 2, "No such option: --nope. Try: hermes-bot ask --help"),
         (("ask", "--json"), 2, "Missing argument"),
         (("ask", "x", "--param", "y", "--json"), 2, "--param wants KEY=VALUE, not 'y'."),
         (("nope", "--json"), 2, "No such command 'nope'"),
@@ -163,6 +163,28 @@ def test_skills_are_listed_shown_checked_and_begun(shell: Shell) -> None:
     (shell.folder / "skills/team-clock/chain.yaml").write_text("steps: 7\n")
     broken = shell.run("skills", "check", "skills")
     assert (broken.code, broken.out[:11]) == (1, "team-clock:")
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("gone", "gone: there is no such folder."),
+        ("skills/team-clock", "skills/team-clock is itself a skill. Name the folder it is in: skills."),
+        ("skills/team-clock/empty", "skills/team-clock/empty: no skills are in there."),
+    ],
+)
+def test_a_check_of_nothing_is_refused(shell: Shell, folder: str, said: str) -> None:
+    shell.run("skills", "new", "team-clock")
+    (shell.folder / "skills/team-clock/empty").mkdir()
+    done = shell.run("skills", "check", folder)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_without_a_command_the_help_is_all_that_is_said(shell: Shell) -> None:
+    done = shell.run()
+    assert (done.code, done.err) == (2, "")
+    assert "Usage: hermes-bot" in done.out
 
 
 def test_the_database_is_checked_copied_and_made_smaller(shell: Shell) -> None:
