@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 VERBS = {
     "help": "what I can do",
     "skills": "the skills you can run",
-    "run": "run NAME key=value …: run a skill",
+    "run": "run a skill: run NAME key=value …",
     "runs": "the latest runs of this thread",
-    "why": "why [RUN]: the decisions and evidence of an answer",
+    "why": "the decisions and evidence of the last answer, or of a run: why [RUN]",
     "questions": "what is waiting for an answer here",
     "status": "what I am doing right now",
     "stop": "stop what is running here",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HISTORY_LINES = 50
 LOCAL = {
-    "/thread": "/thread [NAME]: list the threads, or go to one (a new name begins a new one)",
+    "/thread": "list the threads; with a name go to one, or begin it",
     "/history": "show this thread from its beginning",
     "/help": "what can be typed here, and what the bot can do",
     "/quit": "leave; so does Ctrl-D",
@@ -119,7 +119,7 @@ class Conversation:
             case ["/history"]:
                 await self._draw(everything=True)
             case ["/help"]:
-                self._screen.note("\n".join(f"{name}  {what}" for name, what in LOCAL.items()))
+                self._screen.note("\n".join(f"{name:8}  {what}" for name, what in LOCAL.items()))
                 await self.say("/help")
             case _:
                 if not await self._press(text):
