@@ -143,7 +143,7 @@ async def test_a_question_stays_choosable_after_a_reply_that_changed_nothing(tmp
         await talk.enter("1")
         heard = [await desk.heard.get() for _ in range(2)]
     assert [one.kind for one in heard] == ["message", "press"]
-        assert "/thread   list the threads" in paper.notes[0]
+    assert "/thread   list the threads" in paper.notes[0]
 
 
 async def test_an_open_question_shows_its_choices_again_after_a_restart(tmp_path: Path) -> None:
