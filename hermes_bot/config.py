@@ -13,12 +13,25 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from hermes_bot.errors import ConfigError
-from hermes_bot.keys import PATH, Base, Data, Place, anchored, kind_at, literal, places, put, siblings
+from hermes_bot.keys import (
+    PATH,
+    Address,
+    Base,
+    Data,
+    Place,
+    Zone,
+    anchored,
+    kind_at,
+    literal,
+    places,
+    put,
+    siblings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,33 +61,24 @@ class Bot(_Section):
 
     name: str = "hermes"
     state_dir: Path | None = None
-    timezone: str = "UTC"
+    timezone: Zone = "UTC"
     max_running: int = Field(default=50, ge=1)
     busy: Literal["steer", "queue"] = "steer"
     join_seconds: float = Field(default=1.0, ge=0)
     shutdown_seconds: float = Field(default=60.0, ge=0)
 
-    @field_validator("timezone")
-    @classmethod
-    def _zone_exists(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise ValueError(f"{name!r} is no IANA time zone, such as Europe/Berlin") from error
-        return name
-
 
 class Endpoint(_Section):
     """One OpenAI-compatible endpoint."""
 
-    base_url: str
+    base_url: Address
     name: str
 
 
 class ModelSection(_Section):
     """``[model]``: the endpoint that decides; without it the offline decider does."""
 
-    base_url: str
+    base_url: Address
     name: str
     fallbacks: tuple[Endpoint, ...] = ()
     context_tokens: int = Field(default=16_000, ge=2_000)
@@ -107,7 +111,7 @@ class LogSource(_Section):
     """``[logs.sources.NAME]``: where a service's logs lie: a file, a folder or a glob."""
 
     path: Annotated[str, PATH]
-    timezone: str = ""
+    timezone: Zone = ""
 
 
 class Logs(_Section):
@@ -203,7 +207,7 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
         ConfigError: what is wrong, where, and the nearest thing that would be right; never a secret's value.
     """
     origin = _origin(path, environ, cwd)
-    base = Base(cwd if origin is None else origin.parent, Path(environ.get("HOME") or Path.home()))
+    base = Base(cwd if origin is None else origin.parent, _home(environ))
     data: Data = {} if origin is None else anchored(_toml(origin), Keys, base)
     variables = _variables(environ)
     for place, variable in variables.items():
@@ -239,6 +243,8 @@ class _Source:
         for known, variable in self.variables.items():
             if known[: len(place)] == place:
                 return variable
+        if self.file is None:
+            return f"HERMES_{'__'.join(place).upper()}"
         *section, key = place
         if is_table:
             return f"{self.file}: [{'.'.join(place)}]"
@@ -252,7 +258,7 @@ def _origin(path: Path | None, environ: Mapping[str, str], cwd: Path) -> Path | 
     if named is not None:
         return Path(os.path.normpath(cwd / named))
     found = cwd / "hermes.toml"
-    return found if found.exists() else None
+    return found if os.path.lexists(found) else None  # a link that leads nowhere is no wish for the defaults
 
 
 def _toml(path: Path) -> Data:
@@ -260,7 +266,10 @@ def _toml(path: Path) -> Data:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}). Name an existing file.") from error
-    except ValueError as error:  # broken TOML, with its line, or no UTF-8
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # broken TOML, with its line, or no UTF-8, or nested too deep
         raise ConfigError(f"{path}: this is no TOML: {error}. Nothing of it was used.") from error
     for place in _secret_places(data):
         raise ConfigError(
@@ -354,7 +363,16 @@ def _state_dir(origin: Path | None, environ: Mapping[str, str], home: Path) -> P
         return Path(given.split(":", 1)[0])  # systemd.exec(5): a list where the unit names several
     if origin is not None:
         return origin.parent / "data" / "runtime"
+    if not home.is_absolute() and not environ.get("XDG_STATE_HOME"):
+        raise ConfigError("[bot] state_dir is not set, and this user has no home folder. Set one of them.")
     return Path(environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "hermes-bot"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:  # a user id without a name, in a container say
+        return Path("~")
 
 
 def _secrets(environ: Mapping[str, str]) -> Secrets:
@@ -363,8 +381,19 @@ def _secrets(environ: Mapping[str, str]) -> Secrets:
     found: dict[str, SecretStr] = {}
     for variable, field in SECRETS.items():
         text = environ.get(variable, "").strip()
-        if not text and folder and (credential := Path(folder, variable)).is_file():
-            text = credential.read_text(encoding="utf-8").strip()
+        if not text and folder:
+            text = _credential(Path(folder, variable))
         if text:
             found[field] = SecretStr(text)
     return Secrets(**found)
+
+
+def _credential(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{path}: this credential cannot be read as text. See its unit's settings."
+        ) from error

@@ -1,5 +1,7 @@
 """Knows how keys of a tree of pydantic models are named, walked and reached: types, neighbours, paths.
 
+Beside them the texts that a key may ask for: a path, a time zone, an address.
+
 A *place* is the way to a key, ``("model", "name")``; a *kind* is the type that stands at a place.
 """
 
@@ -12,9 +14,11 @@ import tomllib
 import types
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +26,27 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 Place = tuple[str, ...]
 PATH = "path"  # Annotated[str, PATH]: a text that is a path, a glob say
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"{name!r} is no IANA time zone, such as Europe/Berlin") from error
+    return name
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ValueError("should be an address, such as http://127.0.0.1:8000/v1")
+    if "@" in parts.netloc:
+        raise ValueError("holds a password. Put the key into HERMES_MODEL_API_KEY")
+    return url
+
+
+Zone = Annotated[str, AfterValidator(_zone)]
+Address = Annotated[str, AfterValidator(_address)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,12 +66,58 @@ def test_nothing_at_all_is_a_configuration(tmp_path: Path) -> None:
         ("[secrets]\nmodel = 1\n", "[secrets]: no such key."),
         ("origin = 'x'\n", "origin, before any section: no such key."),
         ("bot = 3\n", "bot, before any section: should be an object"),
+        (
+            "[logs.sources.a]\npath = '/x'\ntimezone = 'Mars'\n",
+            "[logs.sources.a] timezone: 'Mars' is no IANA",
+        ),
+        ("a = " + "[" * 5000 + "]" * 5000, "this is no TOML"),
+        *(
+            (f"[model]\nname = 'm'\nbase_url = '{url}'\n", "[model] base_url: should be an address, such as")
+            for url in ("localhost:8000/v1", "ftp://127.0.0.1/v1", "http://", "")
+        ),
+        (
+            MODEL + "fallbacks = [{name = 'm', base_url = 'x'}]\n",
+            "[model.fallbacks.0] base_url: should be an",
+        ),
+        (MODEL.replace("8000", "99999"), "[model] base_url: Port out of range"),
     ],
 )
 def test_a_wrong_key_is_refused_with_file_key_and_nearest(tmp_path: Path, text: str, said: str) -> None:
     message = refusal(tmp_path, text)
     assert message.startswith(f"{tmp_path}/hermes.toml: ")
     assert said in message
+
+
+def test_a_password_in_an_address_is_refused_and_never_shown(tmp_path: Path) -> None:
+    said = refusal(tmp_path, MODEL.replace("127.0.0.1", "user:hunter2@127.0.0.1"))
+    assert "[model] base_url: holds a password. Put the key into HERMES_MODEL_API_KEY" in said
+    assert "hunter2" not in said
+
+
+def test_what_is_missing_without_a_file_is_named_as_a_variable(tmp_path: Path) -> None:
+    assert refusal(tmp_path, None, HERMES_MODEL__NAME="m").startswith("HERMES_MODEL__BASE_URL is missing")
+
+
+def test_a_link_to_no_file_is_not_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "hermes.toml").symlink_to(tmp_path / "elsewhere.toml")
+    assert "hermes.toml: cannot be read (No such file" in refusal(tmp_path, None)
+
+
+def test_a_credential_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "HERMES_MODEL_API_KEY").write_bytes(b"\xff\xfe")
+    said = refusal(tmp_path, None, CREDENTIALS_DIRECTORY=str(tmp_path))
+    assert "HERMES_MODEL_API_KEY: this credential cannot be read as text" in said
+
+
+def test_a_user_without_a_home_folder_needs_a_state_folder_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)  # in no list of users
+    with pytest.raises(ConfigError, match="this user has no home folder"):
+        read_config(None, {}, cwd=tmp_path)
+    given = {"HERMES_BOT__STATE_DIR": "state"}
+    assert read_config(None, given, cwd=tmp_path).state_dir == tmp_path / "state"
 
 
 def test_every_wrong_key_is_named_at_once(tmp_path: Path) -> None:

@@ -142,19 +142,6 @@ async def test_the_key_goes_into_the_header_and_nothing_comes_from_the_environme
     assert "environment" not in str(asked.endpoint.headers + keyless.endpoint.headers)
 
 
-@pytest.mark.parametrize("base_url", ["localhost:8000/v1", "ftp://127.0.0.1/v1", "http://", ""])
-def test_an_address_that_is_none_is_bad_configuration(base_url: str) -> None:
-    with pytest.raises(ConfigError, match=r"\[model\] base_url"):
-        EndpointModel(ModelSection(base_url=base_url, name="m1"), None, {}, FakeClock())
-
-
-def test_a_password_in_the_address_is_refused_and_never_shown() -> None:
-    section = ModelSection(base_url="http://user:hunter2@127.0.0.1/v1", name="m1")
-    with pytest.raises(ConfigError, match="HERMES_MODEL_API_KEY") as caught:
-        EndpointModel(section, None, {}, FakeClock())
-    assert "hunter2" not in str(caught.value)
-
-
 async def test_a_key_from_a_file_loses_its_newline() -> None:
     async with model(say("x"), key=f"{KEY}\n") as asked:
         await asked.ask()

@@ -270,18 +270,8 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def _where(base_url: str) -> str:
-    """Return the address as it may be shown.
-
-    Raises:
-        ConfigError: it is no http address, or holds a password.
-    """
+    """Return the address as it may be shown."""
     parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"[model] base_url: {base_url!r} is no address, such as http://127.0.0.1:8000/v1.")
-    if "@" in parts.netloc:
-        raise ConfigError(
-            f"[model] base_url for {parts.hostname} holds a password. Put the key into HERMES_MODEL_API_KEY."
-        )
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 

@@ -35,7 +35,7 @@ class StateLock:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter where the path holds a NUL
             raise StoreError(
                 f"{self._folder}: this user cannot write the state folder ({error}). "
                 "Give it to the user that runs hermes-bot, or name another."
@@ -76,9 +76,12 @@ def become_owner(folder: Path) -> None:
     Files that root left in it could not be written by the daemon later. A folder that does not exist yet
     and one of root's own change nothing.
     """
-    if os.geteuid() != 0 or not folder.exists():
+    if os.geteuid() != 0:
         return
-    owner = folder.stat()
+    try:
+        owner = folder.stat()
+    except (OSError, ValueError):  # not there yet, or no path that can be; taking the lock says so
+        return
     if owner.st_uid == 0:
         return
     try:

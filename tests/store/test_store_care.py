@@ -25,7 +25,7 @@ from hermes_bot.store import audit, care, effects, inbox, journal, messages, out
 from hermes_bot.store import threads as threads_table
 from hermes_bot.store.ballast import Ballast
 from hermes_bot.store.database import Database
-from hermes_bot.store.lock import StateLock
+from hermes_bot.store.lock import StateLock, become_owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +74,13 @@ def test_a_killed_process_leaves_no_lock(tmp_path: Path, holder: subprocess.Pope
     holder.wait(5)
     with StateLock(tmp_path / "state"):
         assert (tmp_path / "state" / "lock").read_text() == f"{os.getpid()}\n"
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b"])
+def test_a_folder_that_cannot_be_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
+    become_owner(tmp_path / name)
+    with pytest.raises(StoreError, match="cannot write the state folder"):
+        StateLock(tmp_path / name).acquire()
 
 
 def test_a_child_process_does_not_keep_its_parents_lock(tmp_path: Path) -> None:
