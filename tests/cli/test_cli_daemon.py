@@ -7,10 +7,13 @@ import json
 import signal
 from typing import TYPE_CHECKING
 
+import pytest
 from cli.shell import read_until
 from endpoint import Endpoint, finish, hang
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cli.shell import Shell
 
 
@@ -66,6 +69,15 @@ async def test_sigterm_in_the_middle_of_a_run_exits_in_time_and_the_next_start_f
     assert [run["status"] for run in listed] == ["finished"]
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """Have children die of SIGINT: what a shell starts in the background ignores it, children and all."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 async def test_an_interrupted_task_says_that_it_is_stored(shell: Shell) -> None:
     async with Endpoint([hang()]) as endpoint:
         shell.env |= {"HERMES_MODEL__BASE_URL": endpoint.url, "HERMES_MODEL__NAME": "test-model"}
