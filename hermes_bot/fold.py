@@ -71,20 +71,20 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
         case "person":
             return _person(state, row)
         case "observe":
-            return replace(state, round=row.round, hint="")
+            return state.changed(round=row.round, hint="")
         case "reason":
             return _reason(state, row)
         case "act":
-            return replace(state, has_intent=True, tried_tools=state.tried_tools | {row.action})
+            return state.changed(has_intent=True, tried_tools=state.tried_tools | {row.action})
         case "step":
             return _step(state, row)
         case "absorb":
             came = dict(row.data, status=row.status, action=row.action, action_hash=row.action_hash)
-            return replace(state, came=came, used=_used(state, row))
+            return state.changed(came=came, used=_used(state, row))
         case "judge":
             return _judge(state, row)
         case "fold":
-            return replace(state, folded=str(row.data["summary"]), older=())
+            return state.changed(folded=str(row.data["summary"]), older=())
         case "intake":
             raise AssertionError
         case _:
@@ -94,8 +94,7 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
 def _intake(before: RunState | None, row: Row) -> RunState:
     data = row.data
     if before is not None:  # Continue: a new run from the stored state with a fresh allowance
-        return replace(
-            before,
+        return before.changed(
             run=row.run,
             status="running",
             limits=Limits(**data["limits"]),
@@ -134,13 +133,13 @@ def _person(state: RunState, row: Row) -> RunState:
     note = Note(
         data["user"], data.get("name", ""), data["text"], data.get("question", ""), data.get("message", "")
     )
-    state = replace(state, notes=(*state.notes, note))
+    state = state.changed(notes=(*state.notes, note))
     if not note.question:
         return state
     is_budget = state.question is not None and state.question.kind == "budget"
-    state = replace(state, status="running", question=None, reason="")
+    state = state.changed(status="running", question=None, reason="")
     if is_budget:
-        return replace(state, base=state.used, told_budget=False)
+        return state.changed(base=state.used, told_budget=False)
     if isinstance(state.decision, Ask):
         said = f"{note.name or note.user} answered: {note.text}"
         return _close_round(state, "ok", said, said)
@@ -151,8 +150,7 @@ def _reason(state: RunState, row: Row) -> RunState:
     decision = read_decision(row.data["decision"])
     plan = None if isinstance(decision, Malformed) else decision.plan
     done_before = {goal.goal for goal in state.plan if goal.status == "done"}
-    return replace(
-        state,
+    return state.changed(
         decision=decision,
         has_intent=False,
         came=None,
@@ -178,22 +176,22 @@ def _step(state: RunState, row: Row) -> RunState:
     if row.status == "intent":
         return state
     done = StepDone(row.data["step"], row.data.get("item", 0), row.status, row.data.get("data"))
-    state = replace(state, steps=(*state.steps, done), used=_used(state, row))
+    state = state.changed(steps=(*state.steps, done), used=_used(state, row))
     return _with_effect(state, row.action, row.status) if row.data.get("effect") else state
 
 
 def _with_effect(state: RunState, tool: str, status: str) -> RunState:
     if status in ("ok", "partial"):
-        return replace(state, effects=(*state.effects, tool))
+        return state.changed(effects=(*state.effects, tool))
     if status in ("unknown", "timeout"):
-        return replace(state, unknowns=(*state.unknowns, tool))
+        return state.changed(unknowns=(*state.unknowns, tool))
     return state
 
 
 def _judge(state: RunState, row: Row) -> RunState:
     data = row.data
     if data.get("told_budget"):
-        state = replace(state, told_budget=True)
+        state = state.changed(told_budget=True)
     match data["verdict"]:
         case "continue":
             came = state.came or {}
@@ -204,10 +202,9 @@ def _judge(state: RunState, row: Row) -> RunState:
             return _parked_on_budget(_close_round(state, row.status, reason, reason), data)
         case "park":
             question = _question(data["question"])
-            return replace(state, status="waiting", question=question, reason=data.get("reason", "question"))
+            return state.changed(status="waiting", question=question, reason=data.get("reason", "question"))
         case "finish":
-            state = replace(
-                state,
+            state = state.changed(
                 status="finished",
                 reason="finish",
                 answer=_answer(state, data),
@@ -229,7 +226,7 @@ def _judge(state: RunState, row: Row) -> RunState:
 def _parked_on_budget(state: RunState, data: Mapping[str, Any]) -> RunState:
     if "budget" not in data:
         return state
-    return replace(state, status="waiting", question=_question(data["budget"]), reason="budget")
+    return state.changed(status="waiting", question=_question(data["budget"]), reason="budget")
 
 
 def _answer(state: RunState, data: Mapping[str, Any]) -> str:
@@ -258,8 +255,7 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
     name = decision.action.name if isinstance(decision, CallTool) else ""
     report = came.get("report")
     is_refused = isinstance(decision, Finish) and state.status == "running"
-    closed = replace(  # one copy of a large value: this is the hot path
-        state,
+    closed = state.changed(  # one copy of a large value: this is the hot path
         decision=None,
         has_intent=False,
         came=None,
