@@ -111,9 +111,9 @@ class Reception:
             self._over(settled.thread, settled.run)
         return True
 
-    async def continue_run(self, run: str, user: str) -> str | None:
+    async def continue_run(self, run: str, user: str, inbox_id: int = 0) -> str | None:
         """Go on from a stopped run; None where that was done already."""
-        new = await self._rooms.runs.continue_run(run, user)
+        new = await self._rooms.runs.continue_run(run, user, inbox_id)
         if new is not None:
             view = await self._rooms.runs.view(new)
             self._rooms.dispatcher.submit(view.record.thread, Job(run=new))
@@ -209,7 +209,7 @@ class Reception:
         commands, said = self._rooms.commands, accepted.incoming
         match routed:
             case Command("stop"):
-                text = await self._stop(said)
+                text = await self._stop(accepted)
             case Command(verb, args):
                 text = await commands.answer(verb, args, said.thread)
             case UnknownCommand(verb, nearest):
@@ -239,9 +239,8 @@ class Reception:
         """Continue the thread's last run where a guard stopped it; else the word is a task like any other."""
         said = accepted.incoming
         newest = await self._rooms.db.read(lambda db: runs.list_runs(db, 1, said.thread))
-        if newest and newest[0].status == "stopped" and await self.continue_run(newest[0].id, said.user):
-            await self._rooms.inbox.finish(accepted.id)
-        else:
+        is_stopped = bool(newest) and newest[0].status == "stopped"
+        if not (is_stopped and await self.continue_run(newest[0].id, said.user, accepted.id)):
             self._submit(accepted.id, said)
         return None
 
@@ -260,7 +259,7 @@ class Reception:
     async def _pressed(self, press: Press, accepted: Accepted) -> str:
         said = accepted.incoming
         if press.question.startswith(CONTINUE_PREFIX):
-            return await self._pressed_continue(press.question.removeprefix(CONTINUE_PREFIX), said)
+            return await self._pressed_continue(press.question.removeprefix(CONTINUE_PREFIX), accepted)
         asked = await self._rooms.db.read(lambda db: questions.get(db, press.question))
         if asked is None or asked.thread != said.thread:
             return EXPIRED
@@ -269,16 +268,18 @@ class Reception:
         is_taken = await self.answer(press.question, asked.question.options[press.option], said, accepted.id)
         return "" if is_taken else EXPIRED
 
-    async def _pressed_continue(self, run: str, said: Incoming) -> str:
+    async def _pressed_continue(self, run: str, accepted: Accepted) -> str:
+        said = accepted.incoming
         record = await self._rooms.db.read(lambda db: runs.get(db, run))
         is_ours = record is not None and record.thread == said.thread
-        going = await self.continue_run(run, said.user) if is_ours else None
+        going = await self.continue_run(run, said.user, accepted.id) if is_ours else None
         return "" if going else "That run was continued already, or is not stopped."
 
-    async def _stop(self, said: Incoming) -> str:
+    async def _stop(self, accepted: Accepted) -> str:
+        said = accepted.incoming
         # interrupted first: a run that is just being made is in the store before this asks for its runs
         dropped = self._rooms.dispatcher.halt(said.thread)
-        stopped = await self._rooms.runs.stop(said.thread, said.user, dropped)
+        stopped = await self._rooms.runs.stop(said.thread, said.user, (*dropped, accepted.id))
         self._rooms.outbox.wake()
         for run in stopped:
             self._over(said.thread, run)

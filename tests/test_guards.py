@@ -11,6 +11,7 @@ from endpoint import Answer, act, finish, held, say
 from world import Bench, request, scripted
 
 from hermes_bot.config import Budgets, ModelSection, Price, Profile
+from hermes_bot.store import inbox
 from hermes_bot.tools.declare import tool
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ async def test_continue_goes_on_from_the_stored_state_with_a_fresh_allowance(
         assert "[round 1]" in bot.prompts[5] or "send" in bot.prompts[5]
         assert "the whole task" in bot.prompts[5]
         assert "5 of 5 are left" in bot.prompts[5]
+        # its message joined the run in the same commit: after a kill it is not asked for a second time
+        (asked,) = await bot.app.db.read(lambda db: inbox.of_run(db, second.id))
+        assert asked.incoming.kind == ("press" if way == "press" else "message")
         again = await talk.press(report.buttons[0].press.question, 0)
         assert again
         assert "continued already" in again.text

@@ -58,7 +58,7 @@ async def _serve(config: Config) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, told.set)
         gc.collect()
-        gc.freeze()  # what start-up made stays: without this each full collection walks it, for 60 ms
+        gc.freeze()  # what start-up made stays, so no collection needs to walk it
         await told.wait()
         for number in (signal.SIGTERM, signal.SIGINT):  # whoever asks twice wants no draining
             loop.remove_signal_handler(number)

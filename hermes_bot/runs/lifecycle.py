@@ -232,7 +232,7 @@ class Runs:
 
         return await self._desk.db.transact("run.stop", store)
 
-    async def continue_run(self, run: str, user: str) -> str | None:
+    async def continue_run(self, run: str, user: str, inbox_id: int = 0) -> str | None:
         """Go on from a stopped run's state with a fresh allowance; None where that was done already."""
         new = secrets.token_hex(4)
 
@@ -246,6 +246,7 @@ class Runs:
             limits = limits_of(old.profile, self._hands.profiles)
             data = {"limits": asdict(limits), "continues": run}
             journal.append(db, [Row(new, old.rounds, "intake", now, data)])
+            inbox.take(db, [inbox_id], new)
             audit.note(db, Entry(user, "run.continue", run, "done", new), now)
             return new
 
