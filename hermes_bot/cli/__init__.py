@@ -17,6 +17,7 @@ from hermes_bot import __version__
 from hermes_bot.cli import daemon, db, logs, runs, skills, talk
 from hermes_bot.cli.output import BAD_CONFIG, FAILED, HELD, MISUSED, complain, print_json
 from hermes_bot.cli.settings import Settings
+from hermes_bot.cli.streams import finish, is_output_lost, open_closed
 from hermes_bot.errors import ConfigError, HermesError, StateFolderHeld
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its code (design §15)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_json = "--json" in given
+    open_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter must not end a run
@@ -68,7 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = app(given, prog_name="hermes-bot", standalone_mode=False) or 0
     except* (HermesError, TyperException) as group:
         code = _refuse(_first(group), wants_json=wants_json)
-    sys.exit(code)
+    except* OSError as group:
+        if not is_output_lost(group):
+            raise
+        code = FAILED
+    sys.exit(finish(code, FAILED))
 
 
 def _first(error: BaseException) -> BaseException:

@@ -29,8 +29,9 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def complain(text: str) -> None:
-    """Say something that is no result."""
-    sys.stderr.write(f"{text}\n")
+    """Say something that is no result; where nobody can hear it, the result counts all the same."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{text}\n")
 
 
 def print_markdown(text: str) -> None:

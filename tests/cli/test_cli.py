@@ -228,3 +228,67 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 def test_the_version_is_the_packages(shell: Shell) -> None:
     assert shell.run("--version").out == f"{__version__}\n"
+
+
+LOST = """
+import os, subprocess, sys
+how, *words = sys.argv[1:]
+full = os.open("/dev/full", os.O_WRONLY)
+read, gone = os.pipe()
+os.close(read)
+ends = {"full": {"stdout": full}, "gone": {"stdout": gone}, "silent": {"stderr": full}}
+closed = {"no-input": 0, "no-output": 1, "no-errors": 2}
+env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+process = subprocess.Popen(
+    [sys.executable, "-m", "hermes_bot", *words],
+    preexec_fn=lambda: os.close(closed[how]) if how in closed else None,
+    env=env,
+    **{"stdin": subprocess.DEVNULL, "stdout": -1, "stderr": -1, **ends.get(how, {})},
+)
+out, err = process.communicate()
+sys.stdout.write((out or b"").decode())
+sys.stderr.write((err or b"").decode())
+sys.exit(process.returncode)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "words", "code", "said"),
+    [
+        ("full", ("ask", QUESTION), 3, "cannot be written (No space left on device)"),
+        ("full", ("runs", "list"), 1, "cannot be written (No space left on device)"),
+        ("full", ("--help",), 1, ""),
+        ("gone", ("runs", "list"), 1, ""),
+        ("gone", ("ask", QUESTION), 3, ""),
+        ("silent", ("ask", QUESTION), 3, ""),
+        ("no-errors", ("ask", QUESTION), 3, ""),
+        ("no-output", ("ask", QUESTION), 3, ""),
+        ("no-input", ("ask", "-"), 0, ""),
+        ("no-input", ("logs", "diagnose", "-"), 0, ""),
+        ("no-input", ("chat",), 0, ""),
+    ],
+)
+def test_streams_that_are_full_gone_or_closed_end_no_command_with_a_trace(
+    shell: Shell, how: str, words: tuple[str, ...], code: int, said: str
+) -> None:
+    done = subprocess.run(  # noqa: S603 - the words are the test's own
+        [sys.executable, "-c", LOST, how, *words],
+        cwd=shell.folder,
+        env=shell.env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_conversation_that_nobody_reads_any_more_ends_quietly(shell: Shell) -> None:
+    line = f"printf '%s\\n' '{QUESTION}' 'last hour' | {sys.executable} -m hermes_bot chat | head -1"
+    done = subprocess.run(  # noqa: S603 - the words are the test's own
+        ["/bin/sh", "-c", line], cwd=shell.folder, env=shell.env, capture_output=True, text=True, check=False
+    )
+    assert "Since when?" in done.stdout
+    assert "Traceback" not in done.stderr
