@@ -12,12 +12,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from hermes_bot.config import Keys, read_config
 from hermes_bot.keys import places
+from hermes_bot.plugins import TOOLS
+from hermes_bot.skills import reading
+from hermes_bot.skills.chain import ToolWork
 from hermes_bot.tools.declare import Tool
 
 ROOT = Path(__file__).parent.parent
@@ -123,6 +127,22 @@ def test_the_tool_shown_is_a_tool() -> None:
     exec(blocks("python")[0], names)  # noqa: S102 - the README's own example
     assert isinstance(names["on_call"], Tool)
     assert names["on_call"].summary == "Say who is on call for a service (one name)."
+    points = tomllib.loads(blocks("toml")[1])["project"]["entry-points"]
+    assert points == {TOOLS: {"on_call": "our_tools:on_call"}}
+
+
+def test_the_chain_shown_is_a_chain_and_asks_the_tool_shown(tmp_path: Path) -> None:
+    [text] = blocks("yaml")
+    chain = reading.read_chain(text, tmp_path)
+    assert [parameter.name for parameter in chain.parameters] == ["service"]
+    assert isinstance(chain.steps[0].work, ToolWork)
+    assert chain.steps[0].work.tool == "on_call"
+
+
+def test_every_key_of_a_chain_is_named() -> None:
+    section = README.read_text().partition("## Write a skill")[2].partition("## ")[0]
+    for part in (reading._Chain, reading._Parameter, reading._Step):
+        assert [key for key in part.model_fields if not re.search(rf"\b{key}\b", section)] == []
 
 
 def test_every_file_named_exists() -> None:
