@@ -261,7 +261,7 @@ steps:
     tool: now
     status: "looking at the clock…"
   - id: word
-    say: "About {{ topic }}: it is {{ time.data }}."
+    say: "About {{ topic }}: it is {{ time.data.utc | moment }}."
 """
 
 
