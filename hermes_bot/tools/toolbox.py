@@ -99,8 +99,8 @@ class CoreToolbox:
     ) -> Result | Question:
         started = context.clock.monotonic()
         try:
-            async with asyncio.timeout(prepared.timeout):
-                came = await self._attempts(tool, call, prepared, context)
+            async with asyncio.timeout(prepared.timeout) as limit:
+                came = await self._attempts(tool, call, prepared, context, limit)
         except TimeoutError:
             came = timed_out(tool, prepared.timeout)
         if isinstance(came, Question):
@@ -108,23 +108,23 @@ class CoreToolbox:
         return replace(came, duration_ms=round((context.clock.monotonic() - started) * 1000))
 
     async def _attempts(
-        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext
+        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext, limit: asyncio.Timeout
     ) -> Result | Question:
         tries = 1 + (tool.retries if tool.is_idempotent else 0)
         for number in range(1, tries):
-            came = await self._once(tool, call, prepared, context)
+            came = await self._once(tool, call, prepared, context, limit)
             if isinstance(came, Question) or came.error is None or not came.error.retryable:
                 return came
             await context.clock.sleep(0.2 * 2**number)
-        return await self._once(tool, call, prepared, context)
+        return await self._once(tool, call, prepared, context, limit)
 
     async def _once(
-        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext
+        self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext, limit: asyncio.Timeout
     ) -> Result | Question:
         args = prepared.action.args
         try:
             if tool.is_blocking:
-                raw = await self._workers.call(lambda: call(args, context))
+                raw = await self._workers.call(lambda: call(args, context), limit)
             else:
                 raw = call(args, context)
             return outcome_of(await raw if inspect.isawaitable(raw) else raw, tool)

@@ -14,24 +14,25 @@ Value = TypeVar("Value")
 class Workers:
     """A bounded number of threads; a call that hangs keeps its place until it really ends.
 
-    The threads are daemons: a hung call must not keep the process from ending, as a pool's would.
+    The threads are daemons: a hung call must not keep the process from ending, as a pool's would. Many calls
+    at once wait their turn for minutes before one is refused: fifty diagnoses at a time are no fault.
     """
 
-    def __init__(self, limit: int = 8, patience_seconds: float = 5.0) -> None:
+    def __init__(self, limit: int = 8, patience_seconds: float = 240.0) -> None:
         self._free = asyncio.Semaphore(limit)
         self._patience = patience_seconds
 
-    async def call(self, work: Callable[[], Value]) -> Value:
+    async def call(self, work: Callable[[], Value], limit: asyncio.Timeout) -> Value:
         """Run ``work`` in a thread and return what it returns; cancelling stops the waiting, not the work.
+
+        Args:
+            work: what to run.
+            limit: the time-out around this; it stands still until a thread is free.
 
         Raises:
             ToolError: ``busy``: no thread became free in time; nothing was run.
         """
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise ToolError("busy", "All workers are busy. Try again later.", retryable=True) from error
+        await self._wait(limit)
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Value] = loop.create_future()
         within = contextvars.copy_context()
@@ -44,6 +45,19 @@ class Workers:
 
         threading.Thread(target=run, name="hermes-tool", daemon=True).start()
         return await done
+
+    async def _wait(self, limit: asyncio.Timeout) -> None:
+        loop, until = asyncio.get_running_loop(), limit.when()
+        began = loop.time()
+        limit.reschedule(None)
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise ToolError("busy", "All workers are busy. Try again later.", retryable=True) from error
+        finally:
+            if until is not None:
+                limit.reschedule(until + loop.time() - began)
 
     def _settle(self, done: "asyncio.Future[Value]", outcome: "Value | _Raised") -> None:
         self._free.release()

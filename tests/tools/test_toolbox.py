@@ -176,6 +176,25 @@ async def test_when_all_threads_hang_a_call_says_so_and_runs_nothing(tmp_path: P
     assert (came.status, came.error.code, ran) == ("error", "busy", [])
 
 
+async def test_waiting_for_a_free_thread_is_not_counted_as_the_tools_time(tmp_path: Path) -> None:
+    release, begun = threading.Event(), threading.Event()
+
+    def hold() -> bool:
+        begun.set()
+        return release.wait(10)
+
+    quick = Tool("more", "Do (once).", ANYTHING, lambda *_: "done", is_blocking=True, timeout=0.02)
+    box = CoreToolbox([made(hold, is_blocking=True), quick], workers=Workers(limit=1))
+    async with asyncio.timeout(10), asyncio.TaskGroup() as both:
+        both.create_task(box.run(ready(box, "act", {}), context(tmp_path)))
+        await asyncio.to_thread(begun.wait)
+        waits = both.create_task(box.run(ready(box, "more", {}), context(tmp_path)))
+        asyncio.get_running_loop().call_later(0.1, release.set)  # five of its time-outs later
+    came = waits.result()
+    assert isinstance(came, Result)
+    assert (came.status, came.data) == ("ok", "done")
+
+
 async def test_blocking_tools_overlap_and_leave_the_loop_free(tmp_path: Path) -> None:
     together = threading.Barrier(3)
 
