@@ -179,6 +179,12 @@ async def test_tokens_are_estimated_where_the_endpoint_counts_none() -> None:
     assert [(one.tokens_in, one.tokens_out) for one in answers] == [(123, 100), (10, 1)]
 
 
+async def test_a_count_that_no_answer_can_have_is_none() -> None:
+    async with model(say("x" * 400, usage=(10**30, 2**63))) as asked:
+        answer = await asked.ask()
+    assert (answer.tokens_in, answer.tokens_out) == (123, 100)
+
+
 @pytest.mark.parametrize(
     ("message", "text"),
     [
@@ -236,6 +242,8 @@ async def test_native_calls_are_joined_from_their_pieces() -> None:
         {"tool_calls": [{"index": 1, "function": {"name": "now", "arguments": "{}"}}]},
         {"tool_calls": [{"function": {"name": "last", "arguments": "{"}}]},
         {"tool_calls": [{"function": {"arguments": "}"}}, None, {"index": 10**9, "function": {"name": "x"}}]},
+        {"tool_calls": 5},
+        {"tool_calls": {"name": "y"}},
     ]
     async with model(stream(*pieces, finish_reason="tool_calls"), stream=True) as asked:
         answer = await asked.ask()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MOST_CALLS = 64
+MOST_TOKENS = 1_000_000_000  # of one answer; what is more is no count
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class _Streamed:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self.text.append(_text(delta.get("content")))
-            for call in delta.get("tool_calls") or []:
+            calls = delta.get("tool_calls")
+            for call in calls if isinstance(calls, list) else ():
                 self._take_call(call)
         if isinstance(choice.get("finish_reason"), str):
             self.finish_reason = choice["finish_reason"]
@@ -213,7 +215,7 @@ def _usage(whole: dict[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def _model(whole: dict[str, Any]) -> str:
