@@ -8,6 +8,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hermes_bot.admin import AdminError
 from hermes_bot.errors import HermesError
 from hermes_bot.following import Settled, Showing
 from hermes_bot.messages import Incoming, Request, ThreadKey
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 USER = "console:local:you"
 HISTORY_CHARS = 40_000
+MOST_LISTED = 10_000
+_KINDS: Mapping[str, type] = {
+    **dict.fromkeys(("text", "skill", "profile", "run", "name", "thread", "target"), str),
+    "params": dict,
+    "answers": list,
+    "limit": int,
+}
+_NAMES = {str: "a text", dict: "an object", list: "a list of texts", int: "a whole number"}
 
 
 class Host(Protocol):
@@ -55,7 +64,10 @@ class Operations:
         self._host = host
 
     def table(self) -> Mapping[str, Op]:
-        """Return every operation by its name."""
+        """Return every operation by its name; arguments of a wrong kind get none of them."""
+        return {name: _checking(op) for name, op in self._ops().items()}
+
+    def _ops(self) -> Mapping[str, Op]:
         return {
             "ask": self._ask,
             "runs.list": self._list_runs,
@@ -283,6 +295,20 @@ class Operations:
         del args, emit
         await self._host.db.alone("db.vacuum", care.vacuum)
         return {}
+
+
+def _checking(op: Op) -> Op:
+    async def checked(args: Mapping[str, Any], emit: Emit) -> Mapping[str, Any]:
+        for name, value in args.items():
+            kind = _KINDS.get(name, object)
+            is_list_of_others = isinstance(value, list) and not all(isinstance(one, str) for one in value)
+            if not isinstance(value, kind) or is_list_of_others:
+                raise AdminError("bad_request", f"{name} should be {_NAMES[kind]}.")
+        if not 0 <= args.get("limit", 0) <= MOST_LISTED:
+            raise AdminError("bad_request", f"limit should be from 0 to {MOST_LISTED:,}.")
+        return await op(args, emit)
+
+    return checked
 
 
 def _plain_answer(text: str) -> Json:

@@ -6,9 +6,10 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from endpoint import Endpoint, finish, say
 
-from hermes_bot.admin import AdminClient
+from hermes_bot.admin import AdminClient, AdminError
 from hermes_bot.alongside import Alongside
 from hermes_bot.app import App
 from hermes_bot.config import Bot, Config, ModelSection
@@ -55,6 +56,28 @@ async def test_an_ask_shows_what_the_run_does_while_it_works(tmp_path: Path) -> 
         )
     assert done["status"] == "finished"
     assert "now" in shown
+
+
+@pytest.mark.parametrize(
+    ("op", "args", "said"),
+    [
+        ("ask", {"text": ["hi"]}, "text should be a text"),
+        ("ask", {"text": "hi", "skill": [1]}, "skill should be a text"),
+        ("ask", {"text": "hi", "params": 5}, "params should be an object"),
+        ("ask", {"text": "hi", "answers": 5}, "answers should be a list of texts"),
+        ("ask", {"text": "hi", "answers": ["a", None]}, "answers should be a list of texts"),
+        ("runs.list", {"limit": "x"}, "limit should be a whole number"),
+        ("runs.list", {"limit": 10**20}, "limit should be from 0 to 10,000"),
+    ],
+)
+async def test_arguments_of_a_wrong_kind_are_refused_before_anything_is_stored(
+    tmp_path: Path, op: str, args: dict[str, Any], said: str
+) -> None:
+    async with clients(tmp_path) as (one, _):
+        with pytest.raises(AdminError, match=said) as caught:
+            await one.call(op, args)
+        assert caught.value.code == "bad_request"
+        assert (await one.call("runs.list"))["runs"] == []
 
 
 async def _outcome(client: AdminClient, said: dict[str, Any]) -> str:
