@@ -24,7 +24,7 @@ LOCAL = {
 }
 
 # Posts quote logs, and a log may hold what moves a cursor or renames a window: only tab and newline pass.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # the last turn text
 
 
 class Client(Protocol):

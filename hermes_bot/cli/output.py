@@ -17,7 +17,7 @@ DONE, FAILED, MISUSED, WAITING, HELD, BAD_CONFIG = 0, 1, 2, 3, 75, 78
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # the last turn text
 _GAP = 2
 _LAST_COLUMN = 16  # characters it must have to be read with ease
 _EXIT = {"finished": DONE, "waiting": WAITING}

@@ -111,13 +111,14 @@ def test_a_person_at_a_terminal_is_asked_presses_a_number_and_reads_the_answer(s
 
 
 def test_what_a_log_holds_for_the_terminal_does_not_reach_it(shell: Shell) -> None:
-    evil = "Jan  1 09:00:00 db postgres[7]: FATAL: remaining connection slots are reserved \x1b]0;owned\x07\n"
+    evil = "Jan  1 09:00:00 db pg[7]: FATAL: remaining connection slots are reserved \u202e\x1b]0;owned\x07\n"
     (shell.folder / "evil.log").write_text(evil * 3)
     with Person(shell, "logs", "diagnose", "evil.log") as person:
         person.wait_for("evil.log:1", "messages read")
         assert person.process.wait(SECONDS) == 0
         assert "\x1b]0;" not in person.raw
         assert "\x07" not in person.raw
+        assert "\u202e" not in person.raw
 
 
 def test_a_table_too_wide_for_the_terminal_is_shown_row_by_row(shell: Shell) -> None:

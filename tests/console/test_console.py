@@ -186,7 +186,7 @@ async def test_threads_are_listed_and_switched(tmp_path: Path) -> None:
 async def test_what_would_move_a_cursor_is_not_shown(tmp_path: Path) -> None:
     desk, paper = Desk(), Paper()
     async with conversation(desk, tmp_path, paper):
-        await desk.post("a\x1b[2Jb\x07\x9bc\td\n")
+        await desk.post("a\x1b[2Jb\x07\x9bc\u202e\u2066\td\n")
         assert (await paper.lines.get()).text == "a[2Jbc\td\n"
 
 
