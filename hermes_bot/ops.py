@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import secrets
 from collections import deque
@@ -17,8 +19,7 @@ from hermes_bot.state import OVER
 from hermes_bot.store import care, messages, outbox, questions, runs, threads
 
 if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from hermes_bot.config import Config
     from hermes_bot.dispatch import Dispatcher
@@ -62,6 +63,29 @@ class Operations:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._settling = 0
+        self._all_settled = asyncio.Event()
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether somebody waits for a run."""
+        return self._settling > 0
+
+    async def settled(self) -> None:
+        """Return once nobody waits for a run any more."""
+        while self.is_settling:
+            self._all_settled.clear()
+            await self._all_settled.wait()
+
+    @contextlib.contextmanager
+    def _waiting(self) -> Iterator[None]:
+        self._settling += 1
+        try:
+            yield
+        finally:
+            self._settling -= 1
+            if not self._settling:
+                self._all_settled.set()
 
     def table(self) -> Mapping[str, Op]:
         """Return every operation by its name; arguments of a wrong kind get none of them."""
@@ -90,7 +114,7 @@ class Operations:
         if args.get("skill") or args.get("params") or args.get("profile"):
             request = Request(args.get("skill", ""), dict(args.get("params", {})), args.get("profile", ""))
         said = self._said(thread, str(args["text"]), request)
-        with self._host.followers.following(thread) as events:
+        with self._waiting(), self._host.followers.following(thread) as events:
             reply = await self._host.reception.accept(said)
             if reply is not None:
                 return _plain_answer(reply.text)
@@ -101,7 +125,7 @@ class Operations:
         """Answer what a run waits for, or continue a stopped one, and wait until it settles again."""
         view = await self._host.runs.view(str(args["run"]))
         thread, run, text = view.record.thread, view.record.id, str(args["text"])
-        with self._host.followers.following(thread) as events:
+        with self._waiting(), self._host.followers.following(thread) as events:
             if view.record.status == "stopped" and text.strip().lower() == "continue":
                 if await self._host.reception.continue_run(run, USER) is None:
                     raise HermesError(f"Run {run} was continued already.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hermes_bot.cli.output import AsJson, print_json, print_markdown, print_outcome, print_table, working
+from hermes_bot.cli.output import AsJson, print_json, print_markdown, print_table
 from hermes_bot.cli.settings import settings_of
 
 if TYPE_CHECKING:
@@ -53,16 +53,11 @@ def answer(context: typer.Context, run: Run, text: Text, *, as_json: AsJson = Fa
 
     Exit codes are those of ask.
     """
+    from hermes_bot.cli.hosting import settle
+
     config = settings_of(context).start()
-
-    async def settle() -> Mapping[str, Any]:
-        from hermes_bot.cli.hosting import connect
-
-        with working("working on it…"):
-            async with connect(config, recover=False) as client:
-                return await client.call("runs.answer", {"run": run, "text": text})
-
-    raise typer.Exit(print_outcome(asyncio.run(settle()), as_json=as_json))
+    code = asyncio.run(settle(config, "runs.answer", {"run": run, "text": text}, as_json=as_json))
+    raise typer.Exit(code)
 
 
 def _row(run: Mapping[str, Any]) -> tuple[object, ...]:

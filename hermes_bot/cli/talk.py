@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hermes_bot.cli.output import AsJson, complain, print_outcome, working
+from hermes_bot.cli.output import AsJson, complain
 from hermes_bot.cli.settings import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hermes_bot.config import Config
 
@@ -60,26 +60,20 @@ def ask(
         "answers": answer or [],
     }
     config = settings_of(context).start()
+    from hermes_bot.cli.hosting import settle
+
     try:
-        outcome = asyncio.run(_settle(config, "ask", task))
+        code = asyncio.run(settle(config, "ask", task, as_json=as_json))
     except KeyboardInterrupt:
         complain("Interrupted. The run is stored, and goes on when the bot runs again: hermes-bot runs list")
         raise
-    raise typer.Exit(print_outcome(outcome, as_json=as_json))
+    raise typer.Exit(code)
 
 
 def chat(context: typer.Context, thread: Thread = "main") -> None:
     """Talk with the bot in this terminal; without a terminal, line by line from standard input."""
     config = settings_of(context).start("error" if sys.stdin.isatty() else "warning")
     asyncio.run(_converse(config, thread))
-
-
-async def _settle(config: Config, op: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-    from hermes_bot.cli.hosting import connect
-
-    with working("working on it…") as show:
-        async with connect(config, recover=False) as client:
-            return await client.call(op, args, lambda event: show(str(event.get("status", ""))))
 
 
 async def _converse(config: Config, thread: str) -> None:

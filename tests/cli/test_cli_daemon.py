@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cli.shell import read_until
-from endpoint import Endpoint, finish, hang
+from endpoint import Endpoint, finish, hang, held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,29 @@ async def test_a_second_daemon_is_refused_with_the_pid_of_the_first(shell: Shell
         second = await asyncio.to_thread(shell.run, "run")
         assert second.code == 75
         assert f"process {first.pid} holds this state folder" in second.err
+
+
+async def test_a_command_that_hosts_the_bot_stays_for_those_who_came_to_it(shell: Shell) -> None:
+    first, second = asyncio.Event(), asyncio.Event()
+    answers = [held(finish("The first."), first), held(finish("The second."), second)]
+    async with Endpoint(answers) as endpoint:
+        shell.env |= {"HERMES_MODEL__BASE_URL": endpoint.url, "HERMES_MODEL__NAME": "m"}
+        async with shell.start("ask", "one") as host, asyncio.timeout(60):
+            await endpoint.arrived.wait()
+            endpoint.arrived.clear()
+            async with shell.start("ask", "two") as guest:
+                await endpoint.arrived.wait()
+                first.set()
+                await read_until(host.stdout, "The first.")
+                await read_until(host.stderr, "Other commands came to the bot in this one")
+                second.set()
+                await read_until(guest.stdout, "The second.")
+                assert (await guest.wait(), await host.wait()) == (0, 0)
+
+
+async def test_commands_that_come_one_after_the_other_find_a_bot_each(shell: Shell) -> None:
+    lists = [asyncio.to_thread(shell.run, "runs", "list") for _ in range(6)]
+    assert [done.code for done in await asyncio.gather(*lists)] == [0] * 6
 
 
 async def test_other_commands_are_clients_of_the_daemon(shell: Shell) -> None:
