@@ -148,10 +148,14 @@ class App:
             )
             self.ready.set()
 
-    async def drain(self) -> None:
-        """Take nothing new, let rounds in hand reach their end, send what is written."""
+    def close_doors(self) -> None:
+        """Take nothing new; what is interrupted from now on is so by an orderly stop."""
         self.reception.is_open = False
         self.runs.is_closing = True
+
+    async def drain(self) -> None:
+        """Take nothing new, let rounds in hand reach their end, send what is written."""
+        self.close_doors()
         if not await self.dispatcher.drain(self.config.bot.shutdown_seconds):
             log.warning("app.interrupted")
         await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))

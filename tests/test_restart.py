@@ -196,6 +196,21 @@ async def test_what_is_not_done_within_the_deadline_is_interrupted_and_goes_on_l
         assert (await bot.talk().heard()).text == "all done"
 
 
+async def test_being_interrupted_by_an_orderly_stop_is_not_held_against_a_run(tmp_path: Path) -> None:
+    bench = Bench()
+    bench.gate.clear()
+    settings: dict[str, Any] = {"tools": bench.tools(), "bot": {"shutdown_seconds": 0.01}}
+    for number in range(5):
+        async with scripted(tmp_path, rounds_then_finish(1), **settings) as bot:
+            if number == 0:
+                await bot.talk().say("go")
+            await bot.until(lambda seen=number: len(bench.ran) > seen)  # type: ignore[misc]
+            await bot.app.drain()
+    bench.gate.set()
+    async with scripted(tmp_path, rounds_then_finish(1), tools=bench.tools()) as bot:
+        assert (await bot.talk().heard()).text == "all done"
+
+
 async def test_a_run_that_a_later_version_wrote_is_left_as_it_is_and_refused_clearly(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

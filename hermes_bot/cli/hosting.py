@@ -34,6 +34,8 @@ async def connect(config: Config, *, recover: bool) -> AsyncIterator[AdminClient
     """
     async with contextlib.AsyncExitStack() as stack:
         app, client = await _reach(config, stack, recover=recover)
+        if app is not None:
+            stack.callback(app.close_doors)  # called before anything of it is cancelled
         yield client
         if app is not None and app.operations.is_settling:
             sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import secrets
@@ -154,6 +155,10 @@ class Runs:
         except RunOver:
             log.info("run.ended_meanwhile", extra={"run": run})
             return
+        except asyncio.CancelledError:
+            if self.is_closing:  # an orderly stop is no start in vain
+                await self._desk.db.transact("run.interrupted", lambda db: runs.calm(db, run))
+            raise
         _log_summary(state)
 
     async def recover(
