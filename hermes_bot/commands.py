@@ -118,6 +118,9 @@ def why_text(view: RunView) -> str:
         lines.append(
             f"{one.number}.{thought} `{_short(one.call).replace('`', chr(39))}` → {one.status or 'open'}"
         )
+        lines += [f"   - {step}" for step in one.steps]
+    if view.evidence:
+        lines.append(f"Evidence: {', '.join(view.evidence)}; confidence {view.state.confidence:g}")
     return "\n".join(lines)
 
 

@@ -207,6 +207,7 @@ class Operations:
                 "call": one.call,
                 "status": one.status,
                 "observation": one.observation,
+                "steps": list(one.steps),
                 "tokens": one.tokens,
                 "cost": one.cost,
                 "ms": one.ms,

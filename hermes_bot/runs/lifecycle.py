@@ -25,6 +25,7 @@ from hermes_bot.runs.view import RunView, view_of
 from hermes_bot.state import Goal, Row
 from hermes_bot.store import audit, inbox, journal, messages, questions, runs
 from hermes_bot.store.audit import Entry
+from hermes_bot.store.messages import Line
 from hermes_bot.store.runs import RunRecord
 
 if TYPE_CHECKING:
@@ -214,6 +215,8 @@ class Runs:
                 change.end(db, asked.run, {"verdict": "stop", "reason": "budget"}, WAITING, now)
                 inbox.finish(db, [inbox_id])
                 return Settled(asked.thread, asked.run, goes_on=False)
+            if said.press is not None:  # what was chosen stands in the transcript as if it had been typed
+                messages.add(db, Line(asked.thread, user, said.user_name, text, now, said.event_id))
             data = {"user": user, "name": said.user_name, "text": text, "question": question}
             change.append(db, asked.run, "person", data, WAITING, now)
             inbox.take(db, [inbox_id], asked.run)

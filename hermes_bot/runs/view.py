@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hermes_bot.decisions import Finish
 from hermes_bot.fold import call_text, fold, read_decision
 from hermes_bot.runs.posts import final_text
+from hermes_bot.skills.runner import PARAMS
 from hermes_bot.state import OVER
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ class RoundView:
 
     Attributes:
         observation: as the model saw it; empty while the round is not done.
+        steps: a chain's parameters, then its steps with their status, in order.
         ms: model and tool together.
     """
 
@@ -30,6 +33,7 @@ class RoundView:
     call: str = ""
     status: str = ""
     observation: str = ""
+    steps: tuple[str, ...] = ()
     tokens: int = 0
     cost: float = 0.0
     ms: int = 0
@@ -41,12 +45,14 @@ class RunView:
 
     Attributes:
         answer: what it said at its end; empty while it is not over.
+        evidence: the rounds and tools that a model's finish named.
     """
 
     record: RunRecord
     state: RunState
     rounds: tuple[RoundView, ...]
     answer: str
+    evidence: tuple[str, ...] = ()
 
 
 def view_of(record: RunRecord, rows: Sequence[Row]) -> RunView:
@@ -59,7 +65,14 @@ def view_of(record: RunRecord, rows: Sequence[Row]) -> RunView:
         number for number, its in sorted(of_round.items()) if any(row.phase == "reason" for row in its)
     ]
     rounds = tuple(_round(number, of_round[number]) for number in decided)
-    return RunView(record, state, rounds, final_text(state) if state.status in OVER else "")
+    answer = final_text(state) if state.status in OVER else ""
+    return RunView(record, state, rounds, answer, _evidence(rows) if state.status == "finished" else ())
+
+
+def _evidence(rows: Sequence[Row]) -> tuple[str, ...]:
+    last = next(row for row in reversed(rows) if row.phase == "reason")
+    decision = read_decision(last.data["decision"])
+    return decision.evidence if isinstance(decision, Finish) else ()
 
 
 def _round(number: int, rows: Sequence[Row]) -> RoundView:
@@ -79,7 +92,22 @@ def _round(number: int, rows: Sequence[Row]) -> RoundView:
         call,
         status,
         observation,
+        _steps(rows),
         sum(row.tokens_in + row.tokens_out for row in rows),
         sum(row.cost for row in rows),
         sum(row.latency_ms for row in rows),
     )
+
+
+def _steps(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return what a chain understood of its parameters, and what its steps came to."""
+    done = [row for row in rows if row.phase == "step" and row.status != "intent"]
+    return tuple(_step(row) for row in done if row.data["step"] != PARAMS or row.status == "ok")
+
+
+def _step(row: Row) -> str:
+    name = str(row.data["step"])
+    if name == PARAMS:
+        values = row.data["data"]["values"]
+        return "with " + (", ".join(f"{key} = {value}" for key, value in values.items()) or "no parameters")
+    return f"{name}{f' ({row.action})' if row.action else ''}: {row.status}"

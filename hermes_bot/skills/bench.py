@@ -98,6 +98,7 @@ def kept(result: Result, *, may_retry: bool) -> Json:
         "code": fault.code if fault else result.status,
         "message": (fault.message if fault else f"It ended with {result.status}.")[:MAX_FAULT_CHARS],
         "retry": may_retry,
+        "retryable": bool(fault and fault.retryable),
     }
 
 

@@ -291,4 +291,4 @@ def _stopped(task: Task, failure: Failed) -> Result:
     message = f"{task.skill} stopped at step {task.step.id} ({task.step.verb}): {failure.message}"
     if task.number < task.total:
         message += " The steps after it were not run."
-    return Result(status, error=Fault(failure.code, message))
+    return Result(status, error=Fault(failure.code, message, failure.retryable))

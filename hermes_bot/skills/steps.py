@@ -72,6 +72,7 @@ class Failed:
     status: str
     code: str
     message: str
+    retryable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,12 @@ def _judge(task: Task, bench: Bench, item: int) -> Done | Failed | Question | No
 
 def _failed(done: StepDone) -> Failed:
     fault = done.data if isinstance(done.data, dict) else {}
-    return Failed(done.status, str(fault.get("code", "failed")), str(fault.get("message", "It failed.")))
+    return Failed(
+        done.status,
+        str(fault.get("code", "failed")),
+        str(fault.get("message", "It failed.")),
+        bool(fault.get("retryable")),
+    )
 
 
 def _note(task: Task, done: StepDone) -> str:
