@@ -83,8 +83,6 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
             return state.changed(came=came, used=_used(state, row))
         case "judge":
             return _judge(state, row)
-        case "fold":
-            return state.changed(folded=str(row.data["summary"]), older=())
         case "intake":
             raise AssertionError
         case _:

@@ -33,7 +33,7 @@ TRACES = 5
 OLDER_CHARS = 4_000  # what one-line summaries of older rounds may take before the oldest are folded
 FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 
-Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge", "fold"]
+Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge"]
 Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed", "cancelled"]
 QuestionKind = Literal["info", "approval", "budget"]
 OVER: frozenset[str] = frozenset({"finished", "stopped", "failed", "cancelled"})

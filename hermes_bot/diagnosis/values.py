@@ -141,22 +141,6 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Burst:
-    """The stretch of time in which a template is most over its usual rate.
-
-    Attributes:
-        inside: how many records lie in it; ``outside`` the others.
-        gain: log-likelihood ratio against one constant rate; under about 10 is chance.
-    """
-
-    start: datetime
-    end: datetime
-    inside: int
-    outside: int
-    gain: float
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that changed, with its lines.
 
