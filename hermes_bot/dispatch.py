@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hermes_bot.errors import StoreError
+from hermes_bot.logs import fields
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -274,5 +275,5 @@ def _without(job: Job, inbox: int) -> Job | None:
     return Job(job.run, tuple(n for n, _ in kept), tuple(one for _, one in kept), job.received)
 
 
-def _names(lane: Lane, error: Exception) -> dict[str, str]:
-    return {"lane": str(lane.thread), "run": lane.run, "error": str(error)[:200]}
+def _names(lane: Lane, error: Exception) -> dict[str, object]:
+    return fields(thread=lane.thread, run=lane.run, error=str(error)[:200])

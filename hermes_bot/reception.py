@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_bot.dispatch import Job
 from hermes_bot.errors import BotBroken, HermesError, PlaceGone
 from hermes_bot.inbox import STALE_AFTER
+from hermes_bot.logs import fields
 from hermes_bot.messages import Outgoing, Reply, Request
 from hermes_bot.router import (
     Answer,
@@ -181,7 +182,7 @@ class Reception:
             if reply is not None:  # whoever asked is gone meanwhile, so it is posted
                 await self.notice(stored.incoming.thread, f"reply-{stored.id}", reply.text)
         except HermesError as error:  # one message that cannot be handled now must not hold up the others
-            names = {"lane": str(stored.incoming.thread), "inbox": stored.id, "error": str(error)}
+            names = fields(thread=stored.incoming.thread, inbox=stored.id, error=str(error))
             log.error("inbox.put_aside", extra=names)  # noqa: TRY400 - no bug, so no trace
 
     async def _handle(self, accepted: Accepted) -> Reply | None:

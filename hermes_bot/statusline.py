@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
+from hermes_bot.logs import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ class StatusLines:
             async with asyncio.timeout(SHOW_SECONDS):
                 await adapter.show_status(thread, text)
         except (AdapterError, TimeoutError) as error:  # a status line is never worth more than a try
-            log.debug("status.unshown", extra={"lane": str(thread), "error": str(error)})
+            log.debug("status.unshown", extra=fields(thread=thread, error=str(error)))
 
     async def _show_due(self) -> float | None:
         """Show what is due; return the seconds until the next line is, None where none waits."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hermes_bot.config import Budgets
 from hermes_bot.errors import RunOver, StoreError
 from hermes_bot.fold import fold
+from hermes_bot.logs import fields
 from hermes_bot.loop.engine import Desk, carry
 from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import rows as change
@@ -346,13 +347,13 @@ def _attempted(work: Callable[[], T], run: str) -> T | None:
 def _log_summary(state: RunState) -> None:
     log.info(
         "run.done" if state.status != "waiting" else "run.waits",
-        extra={
-            "lane": str(state.thread),
-            "run": state.run,
-            "status": state.status,
-            "reason": state.reason,
-            "rounds": state.used.rounds,
-            "tokens": state.used.tokens,
-            "ms": state.used.worked_ms,
-        },
+        extra=fields(
+            thread=state.thread,
+            run=state.run,
+            status=state.status,
+            reason=state.reason,
+            rounds=state.used.rounds,
+            tokens=state.used.tokens,
+            ms=state.used.worked_ms,
+        ),
     )
