@@ -147,6 +147,55 @@ class Journal(_Section):
     jsonl: bool = False
 
 
+class SlackSection(_Section):
+    """``[adapters.slack]``: Socket Mode, or a server of our own that Slack posts to (``mode = "http"``)."""
+
+    mode: Literal["socket", "http"] = "socket"
+    base_url: Address = "https://slack.com/api/"
+    host: str = "127.0.0.1"
+    port: int = Field(default=3000, ge=0, le=65_535)
+    path: str = Field(default="/slack/events", pattern=r"^/\S*$")
+
+
+class TelegramSection(_Section):
+    """``[adapters.telegram]``: long polling, or a server of our own behind ``webhook_url``."""
+
+    mode: Literal["polling", "webhook"] = "polling"
+    base_url: Address = "https://api.telegram.org/bot"
+    file_base_url: Address = "https://api.telegram.org/file/bot"
+    webhook_url: str = ""
+    host: str = "127.0.0.1"
+    port: int = Field(default=8443, ge=0, le=65_535)
+    path: str = Field(default="/telegram", pattern=r"^/\S*$")
+
+
+class Adapters(_Section):
+    """``[adapters.NAME]``: a platform is on where its section and its secrets are there."""
+
+    slack: SlackSection | None = None
+    telegram: TelegramSection | None = None
+
+
+class Access(_Section):
+    """``[access]``: who may, and where; lists of stable ids like ``slack:T1:U1`` and ``telegram:7``.
+
+    ``*`` stands for any last part (``slack:T1:*``). An empty list is nobody, but for ``members``: where that is
+    empty, everybody in the listed channels is a member. ``bots`` are other programs that may speak to us.
+    """
+
+    admins: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    bots: tuple[str, ...] = ()
+
+
+class Pacing(_Section):
+    """``[pacing]``: ``speed`` divides every pace and pause that platforms ask for; 1 with real ones."""
+
+    speed: float = Field(default=1.0, gt=0)
+
+
 class Secrets(BaseModel):
     """What only the environment or systemd credentials may hold; cannot be printed by accident."""
 
@@ -171,6 +220,9 @@ class Keys(_Section):
     budgets: Budgets = Budgets()
     skills: Skills = Skills()
     journal: Journal = Journal()
+    adapters: Adapters = Adapters()
+    access: Access = Access()
+    pacing: Pacing = Pacing()
 
 
 class Config(Keys):

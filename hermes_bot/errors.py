@@ -14,6 +14,7 @@
         ├── RateLimited        it said when to come back: ``retry_after`` seconds
         ├── Transient          certainly not delivered; try again later
         ├── Ambiguous          perhaps delivered; reconcile, never repeat blindly
+        ├── PostGone           the post that was to be edited is not there any more
         ├── ContentRefused     this content is refused; simpler content may pass
         ├── PlaceGone          this destination is gone; other destinations work
         └── BotBroken          the bot's own access is broken; stop sending and tell the operator
@@ -112,6 +113,10 @@ class Ambiguous(AdapterError):  # noqa: N818 - names the kind
 
 class ContentRefused(AdapterError):  # noqa: N818 - names the kind
     """The platform refuses this content; a simpler form may pass."""
+
+
+class PostGone(AdapterError):  # noqa: N818 - names the kind
+    """The post that was to be edited is not there any more, or cannot be edited."""
 
 
 class PlaceGone(AdapterError):  # noqa: N818 - names the kind

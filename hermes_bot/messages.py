@@ -19,6 +19,8 @@ ResultStatus = Literal["ok", "partial", "error", "timeout", "denied", "needs_con
 Trust = Literal["trusted", "untrusted"]
 IncomingKind = Literal["message", "press", "edit", "delete"]
 OutgoingKind = Literal["answer", "question", "notice", "report"]
+Place = Literal["channel", "private", "direct"]
+NEW = "new:"  # how the thread part of a key begins as long as its root message is not posted
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -27,13 +29,19 @@ class ThreadKey:
 
     Attributes:
         workspace: the platform's team or installation, so that equal channel ids of two teams stay apart.
-        thread: the platform's id of the thread's root, never empty.
+        thread: the platform's id of the thread's root, never empty; ``new:`` and a word of ours as long as the
+            root is a post of ours that has not been shown yet.
     """
 
     platform: str
     workspace: str
     channel: str
     thread: str
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the thread begins with a post of ours that is still to be shown, at the channel's top."""
+        return self.thread.startswith(NEW)
 
     def __str__(self) -> str:
         return f"{self.platform}/{self.workspace}/{self.channel}/{self.thread}"
@@ -67,17 +75,59 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class IncomingFile:
+    """A file that a person sent along; its name and content are untrusted.
+
+    Attributes:
+        ref: how the adapter fetches it: the platform's id or address of it.
+        size: bytes, as the platform says; 0 where it does not.
+        kind: the media type that the platform names; may be empty.
+    """
+
+    name: str
+    ref: str
+    size: int = 0
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Something that was said in a thread before, which the bot did not hear when it was said.
+
+    Attributes:
+        user: as in ``Incoming``; empty for programs that are no person.
+        from_bot: our own bot said it.
+    """
+
+    message_id: str
+    user: str
+    user_name: str
+    text: str
+    sent_at: datetime
+    from_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """One message from a person, as every adapter hands it over.
 
     Attributes:
         event_id: the platform's id of this delivery; a second one is a duplicate.
-        user: the stable identity ``platform:workspace:id``; rights hang on it, never on ``user_name``.
+        user: the stable identity, ``platform:workspace:id`` or, where a platform has no workspaces,
+            ``platform:id``; rights hang on it, never on ``user_name``. Empty for whoever has none (an anonymous
+            administrator, a channel's own post): such a message gives no right.
         text: what the person wrote, the bot's own mention taken out.
         sent_at: when the person sent it, in UTC.
         message_id: the platform's id of the message, the same in every event about it.
         addressed: the message is meant for the bot: a mention, a direct message, a command, a reply to it.
         complete: the adapter knows that no further piece of this message will come.
+        place: whether everybody of the workspace, a closed circle or one person alone reads the channel.
+        is_command: typed as the platform's own command (``/hermes …``), so an unknown verb is a slip.
+        opens: the text of the post that will be the root of the thread, which is ``new:…`` until then; empty
+            where the thread is there. (Slack's slash commands have no thread of their own.)
+        joins: the thread is older than this message: what was said in it before is worth asking for.
+        earlier: what of the thread came with the message: the message it replies to, say.
+        is_bot: another program wrote it; only allowed ones get this far.
     """
 
     event_id: str
@@ -92,6 +142,13 @@ class Incoming:
     complete: bool = False
     press: Press | None = None
     request: Request | None = None
+    files: tuple[IncomingFile, ...] = ()
+    place: Place = "channel"
+    is_command: bool = False
+    opens: str = ""
+    joins: bool = False
+    earlier: tuple[Earlier, ...] = ()
+    is_bot: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +168,17 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that goes with a post; ``path`` lies in a folder of ours until it is sent."""
+    """A file that goes with a post.
+
+    Attributes:
+        path: where its content lies until it is sent, in a folder of ours; empty where ``text`` is the content.
+        about: what it shows, in words, for who cannot see it.
+    """
 
     name: str
-    path: str
+    path: str = ""
+    text: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +189,8 @@ class Outgoing:
         key: ours, unique for ever; platforms that can be asked are asked for it after a crash.
         text: Markdown; the adapter renders it.
         reply_to: the platform's id of the message this answers, where there is one.
+        edits: the key of an earlier post whose place this one takes; empty for a post of its own.
+        is_again: it may have been shown before, and nobody can tell: where a double is possible, it says so.
     """
 
     key: str
@@ -134,6 +200,8 @@ class Outgoing:
     buttons: tuple[Button, ...] = ()
     files: tuple[Attachment, ...] = ()
     reply_to: str = ""
+    edits: str = ""
+    is_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,8 +229,8 @@ async def test_status_lines_are_paced_the_newest_wins_and_the_answer_always_come
 
 
 class StuckWorld(World):
-    async def show_status(self, thread: ThreadKey, text: str) -> None:
-        await super().show_status(thread, text)
+    async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
+        await super().show_status(thread, text, run)
         await asyncio.Event().wait()
 
 

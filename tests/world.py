@@ -17,6 +17,7 @@ from hermes_bot.app import App, Parts
 from hermes_bot.config import Bot, Config, ModelSection
 from hermes_bot.fold import fold
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Request, ThreadKey
+from hermes_bot.ports import Plain
 from hermes_bot.store import journal, runs
 from hermes_bot.store.database import Database
 from hermes_bot.tools.declare import Tool, tool
@@ -34,7 +35,7 @@ Accept = Callable[[Incoming], Awaitable[Reply | None]]
 
 
 @dataclass
-class World:
+class World(Plain):
     """Implements ``ports.Adapter``.
 
     Attributes:
@@ -47,7 +48,6 @@ class World:
     """
 
     name: ClassVar[str] = "world"
-    pace_seconds: ClassVar[float] = 0.0
 
     posts: list[Outgoing] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
@@ -85,7 +85,7 @@ class World:
             raise self.hidden
         return next((f"id-{post.key}" for post in self.posts if post.key == message.key), None)
 
-    async def show_status(self, thread: ThreadKey, text: str) -> None:
+    async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
         self.statuses.append(text)
         self.status.setdefault(thread, []).append(text)
 

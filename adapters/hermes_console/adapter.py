@@ -12,28 +12,27 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hermes_bot.messages import Incoming, Press, Request
+from hermes_bot.ports import Plain
 from hermes_console.wire import AttachArgs, PressArgs, SayArgs, post_event, read_args
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
-    from hermes_bot.messages import Outgoing, Reply, ThreadKey
-    from hermes_bot.ports import Emit, Op
+    from hermes_bot.messages import Outgoing, ThreadKey
+    from hermes_bot.ports import Accept, Emit, Op, Setup
 
-    Accept = Callable[[Incoming], Awaitable[Reply | None]]
     Event = Mapping[str, Any]
 
 BEHIND = 1_000  # events that a terminal may be behind before it is let go; it draws history when it returns
 
 
-class ConsoleAdapter:
+class ConsoleAdapter(Plain):
     """The terminal, seen as a chat platform."""
 
     name: ClassVar[str] = "console"
-    pace_seconds: ClassVar[float] = 0.0
 
-    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
-        del settings  # there is nothing to set; the place is every adapter's
+    def __init__(self, setup: Setup | None = None) -> None:
+        del setup  # there is nothing to set; the place is every adapter's
         self._accept: asyncio.Future[Accept] | None = None
         self._terminals: dict[ThreadKey, list[asyncio.Queue[Event | None]]] = {}
         self._statuses: dict[ThreadKey, str] = {}
@@ -60,8 +59,9 @@ class ConsoleAdapter:
         """Return the post's id: what is stored is shown."""
         return message.key
 
-    async def show_status(self, thread: ThreadKey, text: str) -> None:
+    async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
         """Set the status line of the thread's terminals."""
+        del run
         if text:
             self._statuses[thread] = text
         else:

@@ -21,6 +21,7 @@ from openai import AsyncOpenAI
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Bot, Config, ModelSection, Profile, Skills
 from hermes_bot.messages import Incoming, Outgoing, Reply, ThreadKey
+from hermes_bot.ports import Plain
 from hermes_bot.tools.declare import Tool, tool
 
 ROOT = Path(__file__).parents[2]
@@ -100,11 +101,10 @@ class Stub:
 
 
 @dataclass
-class Quiet:
+class Quiet(Plain):
     """An adapter that forgets posts, and says which thread has its answer. Implements ``ports.Adapter``."""
 
     name: ClassVar[str] = "quiet"
-    pace_seconds: ClassVar[float] = 0.0
 
     posts: int = 0
     _accept: asyncio.Future[Accept] = field(
@@ -129,7 +129,7 @@ class Quiet:
     async def find(self, message: Outgoing) -> str | None:
         raise AssertionError(message)
 
-    async def show_status(self, thread: ThreadKey, text: str) -> None:
+    async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
         pass
 
     async def say(self, thread: str, text: str) -> None:

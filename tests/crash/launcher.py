@@ -23,6 +23,7 @@ import hermes_bot.llm  # noqa: F401 - imported before the copies are made: it ta
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Bot, Config, ModelSection, Skills
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
+from hermes_bot.ports import Plain
 from hermes_bot.store.database import Database
 from hermes_bot.tools.declare import Tool, tool
 
@@ -90,11 +91,10 @@ class Wire:
             await take(json.loads(line))
 
 
-class OutsideAdapter:
+class OutsideAdapter(Plain):
     """Implements ``ports.Adapter`` for the world outside."""
 
     name: ClassVar[str] = "outside"
-    pace_seconds: ClassVar[float] = 0.0
 
     def __init__(self, wire: Wire, points: Points) -> None:
         self._wire = wire
@@ -131,7 +131,7 @@ class OutsideAdapter:
         found: str | None = (await self._wire.ask("find", key=message.key))["id"]
         return found
 
-    async def show_status(self, thread: ThreadKey, text: str) -> None:
+    async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
         pass
 
 

@@ -1,91 +1,20 @@
-"""Knows the seams: what the core asks of platforms, models, tools, the journal and time."""
+"""Knows the seams of a run: what it asks of models, tools and the journal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from hermes_bot.decisions import Action, NativeCall
-    from hermes_bot.messages import Incoming, Outgoing, Reply, Result, ThreadKey
+    from hermes_bot.messages import Result
+    from hermes_bot.ports.time import Clock
     from hermes_bot.state import Note, Question, Row, RunState
 
 Risk = Literal["read", "write", "danger"]
-Emit: TypeAlias = "Callable[[Mapping[str, Any]], Awaitable[None]]"
-Op: TypeAlias = "Callable[[Mapping[str, Any], Emit], Awaitable[Mapping[str, Any]]]"
-
-
-class Clock(Protocol):
-    """Time, as everything that waits sees it; tests move it by hand."""
-
-    def now(self) -> datetime:
-        """Return the wall time in UTC."""
-        ...
-
-    def monotonic(self) -> float:
-        """Return seconds that never jump, for time-outs."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Return after this much time."""
-        ...
-
-
-class Adapter(Protocol):
-    """One chat platform, as the core sees it."""
-
-    name: ClassVar[str]
-    pace_seconds: ClassVar[float]  # between two posts in one channel
-
-    async def run(self, accept: Callable[[Incoming], Awaitable[Reply | None]]) -> None:
-        """Receive until cancelled. Reconnecting is the adapter's job.
-
-        ``accept`` returns once the message is committed; only then is it acknowledged to the platform, with
-        the ``Reply`` (a list for the asker alone, say) where there is one. Calls may overlap.
-        """
-        ...
-
-    async def post(self, message: Outgoing) -> str:
-        """Post one message and return the platform's id of it.
-
-        Raises:
-            RateLimited: the platform said when to come back.
-            AdapterError: the platform will not take this message; the subclass says what follows.
-        """
-        ...
-
-    async def edit(self, posted: str, message: Outgoing) -> None:
-        """Replace a posted message; doing it again changes nothing.
-
-        Raises:
-            AdapterError: as ``post``.
-        """
-        ...
-
-    async def find(self, message: Outgoing) -> str | None:
-        """Return the platform's id of the post with this message's key, or None where it was not posted.
-
-        Raises:
-            AdapterError: the platform cannot be asked, or not now.
-        """
-        ...
-
-    async def show_status(self, thread: ThreadKey, text: str) -> None:
-        """Show one status line for the thread's run; empty text removes it. Best effort, never raises."""
-        ...
-
-
-@runtime_checkable
-class Operated(Protocol):
-    """What can also be used over the admin socket; the console adapter's terminals come in this way."""
-
-    def ops(self) -> Mapping[str, Op]:
-        """Return operations by name; each takes JSON and ``Emit`` for events, and returns JSON."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Knows Slack as a platform."""

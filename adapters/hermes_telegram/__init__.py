@@ -1,0 +1,1 @@
+"""Knows Telegram as a platform."""
