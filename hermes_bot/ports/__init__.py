@@ -17,6 +17,7 @@ from hermes_bot.ports.platform import (
     Records,
     Setup,
 )
+from hermes_bot.ports.poster import DELIVER_SECONDS, Delivered, Poster
 from hermes_bot.ports.time import Clock
 from hermes_bot.ports.work import (
     Completion,
@@ -34,11 +35,13 @@ from hermes_bot.ports.work import (
 
 __all__ = [
     "CONTINUE_PREFIX",
+    "DELIVER_SECONDS",
     "STOP_PREFIX",
     "Accept",
     "Adapter",
     "Clock",
     "Completion",
+    "Delivered",
     "Delivery",
     "Emit",
     "Finding",
@@ -51,6 +54,7 @@ __all__ = [
     "Pace",
     "Placed",
     "Plain",
+    "Poster",
     "Prepared",
     "Prior",
     "Prompt",
