@@ -16,8 +16,10 @@ from hermes_bot.commands import Commands
 from hermes_bot.dispatch import Dispatcher, Job, Lane
 from hermes_bot.following import Followers
 from hermes_bot.inbox import Inbox
+from hermes_bot.joining import Joiner
 from hermes_bot.ops import Operations
 from hermes_bot.outbox import Outbox
+from hermes_bot.platforms import Platforms, StoreRecords
 from hermes_bot.ports import Operated
 from hermes_bot.reception import Reception, Rooms
 from hermes_bot.runs import Runs
@@ -96,10 +98,11 @@ class App:
         self.registry = build_registry(config)
         hands, close = build_hands(config, self.registry, self._parts.tools, self.clock)
         self._stack.push_async_callback(close)
-        self.adapters = self._parts.adapters if self._parts.adapters is not None else build_adapters()
+        self._build_platforms()
         self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
         self.inbox = Inbox(self.db, self.clock)
-        self.outbox = Outbox(self.db, self.adapters, self.clock)
+        self.outbox = Outbox(self.db, self.adapters, self.clock, speed=config.pacing.speed)
+        self._joiner = Joiner(self.db, self.adapters)
         self.status = StatusLines(self.adapters, self.clock)
         self.commands = Commands(self.db, self.runs, self.registry, config.bot.name)
         self.dispatcher = Dispatcher(
@@ -109,16 +112,34 @@ class App:
             join_seconds=config.bot.join_seconds,
         )
         self.dispatcher.on_wait = self._tell_wait
-        rooms = Rooms(self.db, self.clock, self.inbox, self.dispatcher, self.runs, self.outbox, self.commands)
+        rooms = Rooms(
+            self.db,
+            self.clock,
+            self.inbox,
+            self.dispatcher,
+            self.runs,
+            self.outbox,
+            self.commands,
+            self.adapters,
+        )
         self.reception = Reception(rooms)
         self.reception.on_over = self.followers.settled
         self.dispatcher.on_crash = self.reception.crashed
         self.outbox.on_dead = self.reception.post_died
+        self.outbox.on_opened = self.reception.opened
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
         self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
         self.operations = Operations(self)
+
+    def _build_platforms(self) -> None:
+        off: Mapping[str, str] = {}
+        self.adapters: Mapping[str, Adapter] = self._parts.adapters or {}
+        if self._parts.adapters is None:
+            records = partial(StoreRecords, self.db, self.clock)
+            self.adapters, off = build_adapters(self.config, records, self.clock)
+        self.platforms = Platforms(self.adapters, self.clock, off)
 
     async def run(self, *, recover: bool) -> None:
         """Work until cancelled.
@@ -137,8 +158,7 @@ class App:
             group.create_task(self.status.run())
             group.create_task(self.dispatcher.run())
             group.create_task(self.upkeep.run())
-            for adapter in self.adapters.values():
-                group.create_task(adapter.run(self.reception.accept))
+            group.create_task(self.platforms.run(self.reception.accept))
             log.info(
                 "app.ready",
                 extra={
@@ -161,17 +181,17 @@ class App:
         await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))
         await self.status.clear_all()
 
-    def _show(self, thread: ThreadKey, text: str) -> None:
-        self.status.show(thread, text)
+    def _show(self, thread: ThreadKey, run: str, text: str) -> None:
+        self.status.show(thread, text, run)
         self.followers.showing(thread, text)
 
     async def _work(self, job: Job, lane: Lane) -> None:
         """What a lane does: make the run of a task, carry it, show that it works."""
-        run = job.run or await self.runs.begin(job.inbox, job.messages)
+        run = job.run or await self._begin(job, lane)
         if run is None:
             return
         lane.run = run
-        show = partial(self._show, lane.thread)
+        show = partial(self._show, lane.thread, run)
         show("working on it…")
         try:
             steer = self.config.bot.busy == "steer"
@@ -182,6 +202,12 @@ class App:
             self.followers.settled(lane.thread, run)
         if self._copy is not None:
             await self._copy.catch_up()
+
+    async def _begin(self, job: Job, lane: Lane) -> str | None:
+        """Make the run of a task, once what its platform has for it is here."""
+        workspace = self.runs.workspace(lane.thread)
+        files = await self._joiner.join(lane.thread, job.messages, workspace)
+        return await self.runs.begin(job.inbox, job.messages, files)
 
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:

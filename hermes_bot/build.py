@@ -10,6 +10,8 @@ from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
 from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
+from hermes_bot.ports import Setup
+from hermes_bot.router import VERBS
 from hermes_bot.runs.lifecycle import Hands
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
 from hermes_bot.tools.catalog import catalog_of
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from hermes_bot.config import Config
     from hermes_bot.messages import Json, Result
     from hermes_bot.offline import SkillCard
-    from hermes_bot.ports import Adapter, Clock, Model, ToolContext
+    from hermes_bot.plugins import Plugin
+    from hermes_bot.ports import Adapter, Clock, Model, Records, ToolContext
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
     from hermes_bot.tools.catalog import LogCatalog
@@ -113,8 +116,10 @@ def _choose(
     return found[0] if found else ""
 
 
-def build_adapters() -> dict[str, Adapter]:
-    """Return the installed adapters that need no configuration, by name.
+def build_adapters(
+    config: Config, records: Callable[[str], Records], clock: Clock
+) -> tuple[dict[str, Adapter], dict[str, str]]:
+    """Return the adapters that are on, and why the others are off, both by name.
 
     Raises:
         ConfigError: the console adapter, which every command needs, is not installed.
@@ -122,7 +127,36 @@ def build_adapters() -> dict[str, Adapter]:
     found = discover(ADAPTERS)
     for reason in found.broken:
         log.error("adapter.broken", extra={"reason": reason})
-    console = next((one for one in found.plugins if one.name == "console"), None)
-    if console is None or not callable(console.value):
+    adapters: dict[str, Adapter] = {}
+    off: dict[str, str] = {}
+    for plugin in found.plugins:
+        try:
+            adapters[plugin.name] = _adapter(plugin, config, records(plugin.name), clock)
+        except ConfigError as error:
+            off[plugin.name] = str(error)
+    if "console" not in adapters:
         raise ConfigError("The console adapter is not installed. Install hermes-bot again.")
-    return {"console": cast("Adapter", console.value())}
+    return adapters, off
+
+
+def _adapter(plugin: Plugin, config: Config, records: Records, clock: Clock) -> Adapter:
+    name = plugin.name
+    if not callable(plugin.value):
+        raise ConfigError(f"{plugin.distribution}: its entry point {name} makes no adapter.")
+    settings = getattr(config.adapters, name, None)
+    given = config.secrets.of(name)
+    if settings is None and name in type(config.adapters).model_fields:
+        hint = f" (HERMES_{name.upper()}_… is set, but that alone does not turn it on)" if given else ""
+        raise ConfigError(f"There is no [adapters.{name}] section in the configuration{hint}.")
+    setup = Setup(
+        settings=settings.model_dump() if settings else {},
+        secrets=given,
+        records=records,
+        clock=clock,
+        bot_name=config.bot.name,
+        verbs=VERBS,
+        channels=config.access.channels,
+        bots=config.access.bots,
+        speed=config.pacing.speed,
+    )
+    return cast("Adapter", plugin.value(setup))

@@ -23,6 +23,7 @@ from hermes_bot.keys import (
     Address,
     Base,
     Data,
+    Patterns,
     Place,
     Zone,
     anchored,
@@ -179,15 +180,15 @@ class Adapters(_Section):
 class Access(_Section):
     """``[access]``: who may, and where; lists of stable ids like ``slack:T1:U1`` and ``telegram:7``.
 
-    ``*`` stands for any last part (``slack:T1:*``). An empty list is nobody, but for ``members``: where that is
-    empty, everybody in the listed channels is a member. ``bots`` are other programs that may speak to us.
+    ``*`` stands for any last part (``slack:T1:*``). An empty list is nobody, but for ``members``: where that
+    is empty, everybody in the listed channels is a member. ``bots`` are other programs that may speak to us.
     """
 
-    admins: tuple[str, ...] = ()
-    operators: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
-    channels: tuple[str, ...] = ()
-    bots: tuple[str, ...] = ()
+    admins: Patterns = ()
+    operators: Patterns = ()
+    members: Patterns = ()
+    channels: Patterns = ()
+    bots: Patterns = ()
 
 
 class Pacing(_Section):
@@ -206,6 +207,16 @@ class Secrets(BaseModel):
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
     telegram_token: SecretStr | None = None
+
+    def of(self, adapter: str) -> dict[str, str]:
+        """Return an adapter's secrets in the clear, by the last part of their variable."""
+        start = f"{adapter}_"
+        found = ((name.removeprefix(start), getattr(self, name)) for name in type(self).model_fields)
+        return {
+            name: secret.get_secret_value()
+            for name, secret in found
+            if secret is not None and f"{start}{name}" in type(self).model_fields
+        }
 
 
 class Keys(_Section):
@@ -276,7 +287,11 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
 
 def remarks(config: Config) -> tuple[str, ...]:
     """Return a sentence for each secret that is set and serves nothing, so that nothing is off in silence."""
-    unused = {"model_api_key": config.model is None}
+    unused = {"model_api_key": config.model is None} | {
+        field: getattr(config.adapters, field.split("_")[0], None) is None
+        for field in SECRETS.values()
+        if field != "model_api_key"
+    }
     return tuple(
         f"{variable} is set, but nothing is configured that would use it."
         for variable, field in SECRETS.items()

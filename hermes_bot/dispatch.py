@@ -62,7 +62,7 @@ class Lane:
     def take_added(self) -> tuple[tuple[int, Incoming], ...]:
         """Take the messages at the head of the queue, with their inbox rows, for the run at work."""
         added: list[tuple[int, Incoming]] = []
-        while self.jobs and not self.jobs[0].run and all(m.request is None for m in self.jobs[0].messages):
+        while self.jobs and not self.jobs[0].run and all(map(_can_be_added, self.jobs[0].messages)):
             job = self.jobs.popleft()
             added.extend(zip(job.inbox, job.messages, strict=True))
         self.taken.extend(number for number, _ in added)
@@ -236,6 +236,11 @@ class Dispatcher:
             if left <= 0 or len(lane.jobs) > 1 or head.messages[-1].complete:
                 return  # what follows in the queue was not joined, so this message is whole
             await self._clock.sleep(left)
+
+
+def _can_be_added(message: Incoming) -> bool:
+    """Whether a message needs nothing of its own before a run can read it."""
+    return message.request is None and not message.files
 
 
 def _join_head(jobs: deque[Job], seconds: float) -> deque[Job]:

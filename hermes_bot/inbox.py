@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from hermes_bot.joining import keep_earlier
 from hermes_bot.store import inbox, messages, questions, threads
 from hermes_bot.store.messages import Line
 
@@ -53,12 +54,16 @@ class Inbox:
 
         def store(db: sqlite3.Connection) -> Accepted | None:
             now = self._clock.now()
+            before = threads.get(db, said.thread)
+            if before is None and not said.addressed:
+                return None  # people talk where we take no part: it is theirs, and nothing of it is kept
             number = inbox.store(db, said, now)
             if number is None:
                 return None
-            before = threads.get(db, said.thread)
             # who only talks beside us takes no part in our conversation
-            threads.touch(db, said.thread, said.user if said.addressed else "", now)
+            user = said.user if said.addressed else ""
+            threads.touch(db, said.thread, user, now, joins=said.joins, place=said.place)
+            keep_earlier(db, said.thread, said.earlier)
             if said.kind == "message" and said.text:
                 key = said.message_id or said.event_id
                 line = Line(said.thread, said.user, said.user_name, said.text, said.sent_at, key)

@@ -1,12 +1,13 @@
 """Knows how keys of a tree of pydantic models are named, walked and reached: types, neighbours, paths.
 
-Beside them the texts that a key may ask for: a path, a time zone, an address.
+Beside them the texts that a key may ask for: a path, a time zone, an address, ids of people and places.
 
 A *place* is the way to a key, ``("model", "name")``; a *kind* is the type that stands at a place.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -45,6 +46,26 @@ def _address(url: str) -> str:
     return url
 
 
+def _patterns(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        platform, *rest = text.split(":", 2)
+        shape, example = _SHAPES.get(platform, _ANY_SHAPE)
+        if not shape.fullmatch(":".join(rest)):
+            raise ValueError(f"{text!r} is no id; those of {platform or 'a platform'} look like {example}")
+        if platform not in _SHAPES and (close := difflib.get_close_matches(platform, _SHAPES, 1, 0.7)):
+            raise ValueError(f"{text!r}: there is no platform {platform!r}. Did you mean {close[0]}?")
+    return texts
+
+
+# names change and can be taken by others, so a list takes ids alone (platforms.md P56)
+_SHAPES = {
+    "slack": (re.compile(r"[TE][A-Z0-9]*:([A-Z0-9]+|\*)"), "slack:T1:C1, slack:T1:U1 or slack:T1:*"),
+    "telegram": (re.compile(r"-?\d+|\*"), "telegram:7, telegram:-1001 or telegram:*"),
+    "console": (re.compile(r"[^:*\s]+:([^:*\s]+|\*)"), "console:local:*"),
+}
+_ANY_SHAPE = (re.compile(r"([^:*\s]+:)?([^:*\s]+|\*)"), "platform:workspace:id or platform:id")
+
+Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
 Zone = Annotated[str, AfterValidator(_zone)]
 Address = Annotated[str, AfterValidator(_address)]
 

@@ -14,23 +14,18 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from hermes_bot.errors import (
-    AdapterError,
-    Ambiguous,
-    BotBroken,
-    ContentRefused,
-    RateLimited,
-    StoreError,
-    Transient,
-)
-from hermes_bot.store import audit, outbox, questions
+from hermes_bot.delivery import Courier, Later, Outcome, Refused, Shown, Unsure, parts_of
+from hermes_bot.errors import AdapterError, ContentRefused, StoreError
+from hermes_bot.messages import Outgoing, ThreadKey
+from hermes_bot.pacing import Paces
+from hermes_bot.store import audit, moves, outbox, posts, questions
 from hermes_bot.store.audit import Entry
+from hermes_bot.store.posts import Slot
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping
 
-    from hermes_bot.messages import Outgoing
     from hermes_bot.ports import Adapter, Clock
     from hermes_bot.store.database import Database
     from hermes_bot.store.outbox import OutboxRow
@@ -38,12 +33,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-SEND_SECONDS = 60.0
+ASK_SECONDS = 60.0
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 ASK_AGAIN_SECONDS = (2.0, 5.0, 15.0, 30.0)  # while we ask, what is behind an unknown post waits
-BROKEN_SECONDS = 300.0  # between two tries while the bot's own access is broken
 STORE_SECONDS = 5.0  # between two tries of a write that the store refused
 QUESTION = "question/"
+OPENING = "opening/"  # and an inbox row's number: the post that will be the root of its thread
+POINTER = "/pointer"
+
+
+class OnOpened(Protocol):
+    """Who goes on with a message whose thread is there now."""
+
+    async def __call__(self, inbox_id: int) -> None:
+        """Work on it, in the thread that its row names now."""
+        ...
 
 
 class OnDead(Protocol):
@@ -59,17 +63,28 @@ class Outbox:
 
     Attributes:
         on_dead: told of a post that was given up.
+        on_opened: told of a message whose thread's root is posted.
     """
 
-    def __init__(self, db: Database, adapters: Mapping[str, Adapter], clock: Clock, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        db: Database,
+        adapters: Mapping[str, Adapter],
+        clock: Clock,
+        *,
+        speed: float = 1.0,
+        seed: int = 0,
+    ) -> None:
         self._db = db
         self._adapters = adapters
         self._clock = clock
+        self._courier = Courier(db, clock, Paces(clock, speed))
         self._more = asyncio.Event()
         self._jitter = random.Random(seed or None)  # noqa: S311 - spreads retries, keeps no secret
         self._busy: set[str] = set()
         self._asking: set[str] = set()
         self.on_dead: OnDead | None = None
+        self.on_opened: OnOpened | None = None
 
     def wake(self) -> None:
         """Look for posts now."""
@@ -119,59 +134,69 @@ class Outbox:
             woken.cancel()
 
     async def _serve(self, row: OutboxRow) -> None:
-        """Send one post and keep its channel until the pace allows the next."""
+        """Send a channel's first post, or the next part of it."""
         adapter = self._adapters.get(row.message.thread.platform)
         try:
             if adapter is None:
                 await self._put_off(row, 60.0, f"no adapter named {row.message.thread.platform} is on")
-            elif await self._store("outbox.sending", lambda db: outbox.sending(db, row.message.key)):
-                await self._send(row, row.message, adapter)
-                if adapter.pace_seconds:
-                    await self._clock.sleep(adapter.pace_seconds)
+            elif row.message.edits:
+                await self._change(row, adapter)
+            else:
+                await self._show(row, adapter)
         finally:
             self._busy.discard(row.channel)
             self.wake()
 
-    async def _send(self, row: OutboxRow, message: Outgoing, adapter: Adapter) -> None:
-        try:
-            async with asyncio.timeout(SEND_SECONDS):
-                posted = await adapter.post(message)
-        except RateLimited as error:
-            await self._put_off(row, error.retry_after, str(error))
-        except Transient as error:
-            await self._put_off(row, self._back_off(row.attempts), str(error))
-        except BotBroken as error:
-            log.error("outbox.broken", extra={"key": message.key, "error": str(error)})  # noqa: TRY400 - no bug
-            await self._put_off(row, BROKEN_SECONDS, str(error))
-        except (Ambiguous, TimeoutError) as error:
-            await self._unsure(row, str(error))
-        except ContentRefused as error:
-            await self._simplify(row, message, adapter, error)
-        except AdapterError as error:
-            await self._give_up(row, error)
-        else:
-            await self._receipt(row, posted)
+    async def _show(self, row: OutboxRow, adapter: Adapter) -> None:
+        parts = row.parts or parts_of(row.message, adapter)
+        cut = () if row.parts or _is_whole(parts, row.message) else _named(parts, row.message.key)
+        begun = replace(row, parts=cut or row.parts)
+        if await self._store("outbox.sending", lambda db: outbox.sending(db, row.message.key, cut)):
+            # a post that is all blank is cut into nothing, and nothing is shown
+            await self._settle(begun, await self._courier.show(begun, adapter) if parts else Shown(""))
 
-    async def _simplify(
-        self, row: OutboxRow, message: Outgoing, adapter: Adapter, error: ContentRefused
-    ) -> None:
-        """Send a refused card as plain text; what is plain already is given up."""
-        simple = plain(message)
-        if simple == message:
-            await self._give_up(row, error)
-        else:
-            await self._send(row, simple, adapter)
+    async def _change(self, row: OutboxRow, adapter: Adapter) -> None:
+        """Edit an earlier post; one that was never shown needs no editing."""
+        key = row.message.edits
+        shown = await self._db.read(lambda db: posts.of_key(db, key))
+        if await self._store("outbox.sending", lambda db: outbox.sending(db, row.message.key)):
+            nothing = Shown("")
+            await self._settle(row, await self._courier.edit(row, shown[-1], adapter) if shown else nothing)
 
-    async def _receipt(self, row: OutboxRow, posted: str) -> None:
-        key = row.message.key
+    async def _settle(self, row: OutboxRow, outcome: Outcome) -> None:
+        match outcome:
+            case Shown():
+                await self._receipt(row, outcome)
+            case Later(why, seconds):
+                await self._put_off(row, self._back_off(row.attempts) if seconds is None else seconds, why)
+            case Unsure(why):
+                await self._unsure(row, why)
+            case Refused(error):
+                await self._give_up(row, error)
 
-        def store(db: sqlite3.Connection) -> None:
-            now = self._clock.now()
-            outbox.sent(db, key, posted, now)
-            if key.startswith(QUESTION) and key.count("/") == 1:
-                questions.posted(db, key.removeprefix(QUESTION), posted, now)  # only now it counts as asked
+    async def _receipt(self, row: OutboxRow, shown: Shown) -> None:
+        await self._store("outbox.sent", lambda db: self._note_receipt(db, row, shown))
+        if row.message.key.startswith(OPENING) and self.on_opened is not None:
+            await self.on_opened(int(row.message.key.removeprefix(OPENING)))
 
-        await self._store("outbox.sent", store)
+    def _note_receipt(self, db: sqlite3.Connection, row: OutboxRow, shown: Shown) -> None:
+        key, now = row.message.key, self._clock.now()
+        thread = _opened(row.message.thread, shown.posted)
+        if not row.message.edits:
+            posts.shown(db, Slot(thread, key, row.number), shown.posted, now)
+        if not row.is_last:
+            outbox.part_sent(db, key, row.number, shown.posted, now)
+            return
+        outbox.sent(db, key, shown.posted, now)
+        if thread != row.message.thread:
+            moves.open_thread(db, row.message.thread, thread)
+        if key.startswith(QUESTION) and key.count("/") == 1:
+            questions.posted(db, key.removeprefix(QUESTION), shown.posted, now)  # only now it counts as asked
+        if shown.is_old:
+            say = Outgoing(
+                key + POINTER, thread, "↑ It is done; the answer is above.", "notice", reply_to=shown.posted
+            )
+            outbox.put(db, say, now, row.run)
 
     async def _put_off(self, row: OutboxRow, seconds: float, why: str) -> None:
         log.info("outbox.put_off", extra={"key": row.message.key, "seconds": seconds})
@@ -226,24 +251,28 @@ class Outbox:
         key, adapter = row.message.key, self._adapters.get(row.message.thread.platform)
         if adapter is None or key in self._asking:
             return
+        if row.message.edits or adapter.delivery_of(row.part) == "place":  # can be repeated without doubling
+            await self._not_there(row, is_again=False)
+            return
         self._asking.add(key)
         try:
-            async with asyncio.timeout(SEND_SECONDS):
-                found = await adapter.find(row.message)
+            async with asyncio.timeout(ASK_SECONDS):
+                found = await adapter.find(row.part)
         except (AdapterError, TimeoutError) as error:
             log.warning("outbox.still_unknown", extra={"key": key, "error": str(error)})
         else:
-            await (self._not_there(row) if found is None else self._receipt(row, found))
+            await (self._not_there(row) if found is None else self._receipt(row, Shown(found)))
         finally:
             self._asking.discard(key)
 
-    async def _not_there(self, row: OutboxRow) -> None:
+    async def _not_there(self, row: OutboxRow, *, is_again: bool = True) -> None:
         """Send a post again that the platform does not have, unless it was sent again since we asked."""
 
         def store(db: sqlite3.Connection) -> None:
             now = outbox.get(db, row.message.key)
             if now is not None and now.state == "unknown" and now.attempts == row.attempts:
-                outbox.retry(db, row.message.key, self._clock.now(), "asked: it had not arrived")
+                why = "asked: it had not arrived" if is_again else row.error
+                outbox.retry(db, row.message.key, self._clock.now(), why, is_again=is_again)
 
         await self._store("outbox.retry", store)
         self.wake()
@@ -262,10 +291,17 @@ class Outbox:
         return step * self._jitter.uniform(0.75, 1.25)
 
 
-def plain(message: Outgoing) -> Outgoing:
-    """Return a post without buttons; its choices are numbered lines, which people answer by number."""
-    labels = [button.label for button in message.buttons]
-    if not labels:
-        return message
-    lines = "\n".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
-    return replace(message, text=f"{message.text}\n\n{lines}", buttons=())
+def _is_whole(parts: tuple[Outgoing, ...], message: Outgoing) -> bool:
+    return not parts or (len(parts) == 1 and replace(parts[0], key=message.key) == message)
+
+
+def _named(parts: tuple[Outgoing, ...], key: str) -> tuple[Outgoing, ...]:
+    """Return parts with keys of their own: the first has the post's, so that it can be found by it."""
+    return tuple(
+        replace(part, key=key if number == 0 else f"{key}~{number + 1}") for number, part in enumerate(parts)
+    )
+
+
+def _opened(thread: ThreadKey, posted: str) -> ThreadKey:
+    """Return the thread a post stands in: the one it opens is named after it."""
+    return replace(thread, thread=posted) if thread.is_new and posted else thread

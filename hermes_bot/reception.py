@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot.dispatch import Job
-from hermes_bot.errors import BotBroken, HermesError, PlaceGone
+from hermes_bot.errors import AdapterError, BotBroken, HermesError, PlaceGone
 from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.logs import fields
 from hermes_bot.messages import Outgoing, Reply, Request
+from hermes_bot.outbox import OPENING
 from hermes_bot.router import (
     Answer,
     Command,
@@ -26,20 +27,21 @@ from hermes_bot.router import (
     route,
 )
 from hermes_bot.runs.journal import post
-from hermes_bot.runs.posts import CONTINUE_PREFIX, question_of
-from hermes_bot.store import questions, runs
+from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
+from hermes_bot.runs.posts import LEAVE, question_of
+from hermes_bot.state import OVER
+from hermes_bot.store import inbox, outbox, questions, runs
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hermes_bot.commands import Commands
     from hermes_bot.dispatch import Dispatcher, Lane
-    from hermes_bot.errors import AdapterError
     from hermes_bot.inbox import Accepted, Inbox
     from hermes_bot.messages import Incoming, Press, ThreadKey
     from hermes_bot.outbox import Outbox
-    from hermes_bot.ports import Clock
+    from hermes_bot.ports import Adapter, Clock
     from hermes_bot.runs import Runs
     from hermes_bot.store.database import Database
     from hermes_bot.store.inbox import Stored
@@ -66,6 +68,7 @@ class Rooms:
     runs: Runs
     outbox: Outbox
     commands: Commands
+    adapters: Mapping[str, Adapter]
 
 
 class Reception:
@@ -112,9 +115,9 @@ class Reception:
             self._over(settled.thread, settled.run)
         return True
 
-    async def continue_run(self, run: str, user: str, inbox_id: int = 0) -> str | None:
+    async def continue_run(self, run: str, user: str, inbox_id: int = 0, name: str = "") -> str | None:
         """Go on from a stopped run; None where that was done already."""
-        new = await self._rooms.runs.continue_run(run, user, inbox_id)
+        new = await self._rooms.runs.continue_run(run, user, inbox_id, name)
         if new is not None:
             view = await self._rooms.runs.view(new)
             self._rooms.dispatcher.submit(view.record.thread, Job(run=new))
@@ -157,10 +160,20 @@ class Reception:
                 await self._rooms.inbox.finish(number)
             self._over(lane.thread, "")
 
+    async def opened(self, inbox_id: int) -> None:
+        """Go on with a message whose thread is there now."""
+        stored = await self._rooms.db.read(lambda db: inbox.get(db, inbox_id))
+        if stored is not None and stored.state == "queued":
+            await self._again(stored)
+
     async def post_died(self, row: OutboxRow, error: AdapterError) -> None:
         """Say once, where a person sees it, that a post cannot be shown; the log has it in any case."""
         message = row.message
-        if question := question_of(message.key):
+        if isinstance(error, PlaceGone):
+            await self._tell_asker(row, error)
+        if message.key.startswith(OPENING):
+            await self._rooms.inbox.finish(int(message.key.removeprefix(OPENING)))
+        elif question := question_of(message.key):
             await self._rooms.runs.unposted(question, str(error))
         elif message.kind != "notice" and not isinstance(error, PlaceGone | BotBroken):
             say = f"I have an answer that this platform refuses to show ({error})."
@@ -191,6 +204,9 @@ class Reception:
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
             await self._tell_late(accepted)
             return None
+        if said.thread.is_new and _is_work(routed):
+            await self._open(accepted)
+            return None
         match routed:
             case Task(request):
                 self._submit(accepted.id, replace(said, request=request))
@@ -202,9 +218,49 @@ class Reception:
             case Answer(question, text) if await self.answer(question, text, said, accepted.id):
                 return None
             case _:
-                reply = await self._reply(routed, accepted)
-                await self._rooms.inbox.finish(accepted.id)
-                return reply
+                return await self._say(await self._reply(routed, accepted), accepted)
+
+    async def _say(self, reply: Reply | None, accepted: Accepted) -> Reply | None:
+        """Be done with a message; return its reply where the asker alone can be told, else post it."""
+        adapter = self._rooms.adapters.get(accepted.incoming.thread.platform)
+        is_private = adapter is None or adapter.has_private_replies or accepted.incoming.kind == "press"
+        if reply is None or is_private:
+            await self._rooms.inbox.finish(accepted.id)
+            return reply
+        said = accepted.incoming
+        message = Outgoing(f"notice/reply-{accepted.id}", said.thread, reply.text, "notice")
+
+        def store(db: sqlite3.Connection) -> None:
+            outbox.put(db, replace(message, reply_to=said.message_id), self._rooms.clock.now())
+            inbox.finish(db, [accepted.id])
+
+        await self._rooms.db.transact("reply", store)
+        self._rooms.outbox.wake()
+        return None
+
+    async def _open(self, accepted: Accepted) -> None:
+        """Post what will be the root of the message's thread; the work begins when it stands."""
+        said = accepted.incoming
+        root = Outgoing(f"{OPENING}{accepted.id}", said.thread, said.opens or said.text, "notice")
+        now = self._rooms.clock.now()
+        await self._rooms.db.transact("thread.open", lambda db: outbox.put(db, root, now))
+        self._rooms.outbox.wake()
+
+    async def _tell_asker(self, row: OutboxRow, error: PlaceGone) -> None:
+        """Tell who asked, in private and once a place and day, that nothing can be posted there any more."""
+        record = await self._rooms.db.read(lambda db: runs.get(db, row.run)) if row.run else None
+        adapter = self._rooms.adapters.get(row.message.thread.platform)
+        if record is None or adapter is None or record.asker == "":
+            return
+        try:
+            alone = await adapter.direct(record.asker)
+        except AdapterError as refused:
+            log.warning("post.untold", extra={"key": row.message.key, "error": str(refused)})
+            return
+        if alone is None or alone.channel == row.message.thread.channel:
+            return
+        say = f"I cannot post there any more ({error}). Run `{record.id}` holds what I had to say."
+        await self.notice(alone, f"gone-{row.channel}-{self._rooms.clock.now():%Y%m%d}", say)
 
     async def _reply(self, routed: Route, accepted: Accepted) -> Reply | None:
         commands, said = self._rooms.commands, accepted.incoming
@@ -231,8 +287,7 @@ class Reception:
 
     async def _run_skill(self, accepted: Accepted, args: tuple[str, ...]) -> Reply | None:
         if refusal := self._rooms.commands.unknown_skill(args[0]):
-            await self._rooms.inbox.finish(accepted.id)
-            return Reply(refusal)
+            return await self._say(Reply(refusal), accepted)
         self._submit(accepted.id, _skill_task(accepted.incoming, args))
         return None
 
@@ -260,7 +315,9 @@ class Reception:
     async def _pressed(self, press: Press, accepted: Accepted) -> str:
         said = accepted.incoming
         if press.question.startswith(CONTINUE_PREFIX):
-            return await self._pressed_continue(press.question.removeprefix(CONTINUE_PREFIX), accepted)
+            return await self._pressed_continue(press, accepted)
+        if press.question.startswith(STOP_PREFIX):
+            return await self._pressed_stop(press.question.removeprefix(STOP_PREFIX), accepted)
         asked = await self._rooms.db.read(lambda db: questions.get(db, press.question))
         if asked is None or asked.thread != said.thread:
             return EXPIRED
@@ -269,12 +326,23 @@ class Reception:
         is_taken = await self.answer(press.question, asked.question.options[press.option], said, accepted.id)
         return "" if is_taken else EXPIRED
 
-    async def _pressed_continue(self, run: str, accepted: Accepted) -> str:
-        said = accepted.incoming
+    async def _pressed_continue(self, press: Press, accepted: Accepted) -> str:
+        said, run = accepted.incoming, press.question.removeprefix(CONTINUE_PREFIX)
         record = await self._rooms.db.read(lambda db: runs.get(db, run))
-        is_ours = record is not None and record.thread == said.thread
-        going = await self.continue_run(run, said.user, accepted.id) if is_ours else None
+        is_ours = record is not None and record.thread == said.thread and record.status == "stopped"
+        if is_ours and press.option == LEAVE:
+            await self._rooms.runs.leave(run, said)
+            self._rooms.outbox.wake()
+            return ""
+        going = await self.continue_run(run, said.user, accepted.id, said.user_name) if is_ours else None
         return "" if going else "That run was continued already, or is not stopped."
+
+    async def _pressed_stop(self, run: str, accepted: Accepted) -> str:
+        """Stop a run by the button under its status line; the button of an old run stops no newer one."""
+        record = await self._rooms.db.read(lambda db: runs.get(db, run))
+        if record is None or record.thread != accepted.incoming.thread or record.status in OVER:
+            return "That run is over already."
+        return await self._stop(accepted)
 
     async def _stop(self, accepted: Accepted) -> str:
         said = accepted.incoming
@@ -304,6 +372,12 @@ class Reception:
     def _over(self, thread: ThreadKey, run: str) -> None:
         if self.on_over is not None:
             self.on_over(thread, run)
+
+
+def _is_work(routed: Route) -> bool:
+    """Whether a message needs a thread: it is no question about what is stored."""
+    is_chain = isinstance(routed, Command) and routed.verb == "run" and bool(routed.args)
+    return is_chain or isinstance(routed, Task | GoOn)
 
 
 def _skill_task(said: Incoming, args: tuple[str, ...]) -> Incoming:

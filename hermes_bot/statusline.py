@@ -24,6 +24,7 @@ SHOW_SECONDS = 5.0  # a platform that takes longer to show one is passed over
 
 @dataclass(slots=True)
 class _Line:
+    run: str = ""
     wanted: str = ""
     shown: str = ""
     not_before: float = 0.0
@@ -39,10 +40,10 @@ class StatusLines:
         self._stale: set[ThreadKey] = set()  # lines that show something else than is wanted
         self._more = asyncio.Event()
 
-    def show(self, thread: ThreadKey, text: str) -> None:
-        """Have a text shown for a thread; an empty one removes the line at once."""
+    def show(self, thread: ThreadKey, text: str, run: str = "") -> None:
+        """Have a text shown for a thread's run; an empty one removes the line at once."""
         line = self._lines.setdefault(thread, _Line())
-        line.wanted = text
+        line.wanted, line.run = text, run or line.run
         if not text:
             line.not_before = 0.0
         if not text or thread not in self._stale:
@@ -74,13 +75,13 @@ class StatusLines:
             self.show(thread, "")
         await self._show_due()
 
-    async def _show(self, thread: ThreadKey, text: str) -> None:
+    async def _show(self, thread: ThreadKey, text: str, run: str) -> None:
         adapter = self._adapters.get(thread.platform)
         if adapter is None:
             return
         try:
             async with asyncio.timeout(SHOW_SECONDS):
-                await adapter.show_status(thread, text)
+                await adapter.show_status(thread, text, run)
         except (AdapterError, TimeoutError) as error:  # a status line is never worth more than a try
             log.debug("status.unshown", extra=fields(thread=thread, error=str(error)))
 
@@ -94,7 +95,7 @@ class StatusLines:
             self._stale.discard(thread)
             if line.wanted != line.shown:
                 line.shown, line.not_before = line.wanted, now + EVERY_SECONDS
-                await self._show(thread, line.shown)
+                await self._show(thread, line.shown, line.run)
             if not line.wanted and thread not in self._stale:
                 self._lines.pop(thread, None)
         waits = [self._lines[thread].not_before - now for thread in self._stale]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import StoreError
 from hermes_bot.store import care
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
     from hermes_bot.reception import Reception
@@ -22,15 +24,20 @@ TICK_SECONDS = 15.0
 CARE_SECONDS = 3_600.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Upkeep:
-    """Does it until cancelled; a store that cannot write now is tried again at the next tick."""
+    """Does it until cancelled; a store that cannot write now is tried again at the next tick.
+
+    Attributes:
+        ticked_at: when all that was due was last done; None before the first time.
+    """
 
     db: Database
     clock: Clock
     reception: Reception
     outbox: Outbox
     copy: JournalCopy | None = None
+    ticked_at: datetime | None = field(default=None, init=False)
 
     async def run(self) -> None:
         """Look at what is due, for ever."""
@@ -38,6 +45,7 @@ class Upkeep:
         while True:
             try:
                 await self._due()
+                self.ticked_at = self.clock.now()
                 if self.clock.monotonic() >= care_at:
                     care_at = self.clock.monotonic() + CARE_SECONDS
                     await self._care()

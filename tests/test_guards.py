@@ -64,7 +64,7 @@ async def test_a_model_that_never_finishes_is_stopped_after_the_rounds_of_its_pr
     assert (run.status, run.reason, run.rounds, len(bot.prompts)) == ("stopped", "rounds", rounds, rounds)
     assert post.kind == "report"
     assert post.text.startswith(f"**Stopped (rounds).** I used all {rounds} rounds")
-    assert [button.label for button in post.buttons] == ["Continue"]
+    assert [button.label for button in post.buttons] == ["Continue", "Stop"]
     assert "This is the last round" in bot.prompts[-1]
     assert "complete" not in post.text.lower()
 

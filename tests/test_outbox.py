@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from endpoint import act, finish
@@ -19,6 +19,7 @@ from hermes_bot.errors import (
     Transient,
 )
 from hermes_bot.messages import Outgoing, ThreadKey
+from hermes_bot.ports import Pace
 from hermes_bot.runs.journal import post
 from hermes_bot.store import audit, outbox
 from hermes_bot.tools.declare import tool
@@ -122,7 +123,9 @@ async def test_a_rate_limit_holds_its_channel_as_told_while_others_go_on(tmp_pat
 
 
 class PacedWorld(World):
-    pace_seconds: ClassVar[float] = 1.0
+    def pace(self, channel: str) -> Pace:
+        del channel
+        return Pace(seconds=1.0)
 
 
 async def test_forty_answers_in_one_channel_leave_about_one_a_second(tmp_path: Path) -> None:

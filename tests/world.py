@@ -16,7 +16,7 @@ from endpoint import Answer, Endpoint, Scripted
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Bot, Config, ModelSection
 from hermes_bot.fold import fold
-from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Request, ThreadKey
+from hermes_bot.messages import Earlier, Incoming, Outgoing, Press, Reply, Request, ThreadKey
 from hermes_bot.ports import Plain
 from hermes_bot.store import journal, runs
 from hermes_bot.store.database import Database
@@ -45,6 +45,9 @@ class World(Plain):
         refuses: says of any post with which error it is refused; None lets it pass.
         status: what the status line of each thread showed, in order.
         hidden: ``find`` fails with this error.
+        edits: what took the place of which post, in order.
+        history: what was said in a thread that we did not hear.
+        asked_history: the threads whose history was asked for, in order.
     """
 
     name: ClassVar[str] = "world"
@@ -54,6 +57,9 @@ class World(Plain):
     status: dict[ThreadKey, list[str]] = field(default_factory=dict)
     refuses: Callable[[Outgoing], Exception | None] = lambda _: None
     hidden: Exception | None = None
+    edits: list[tuple[str, Outgoing]] = field(default_factory=list)
+    history: dict[ThreadKey, list[Earlier]] = field(default_factory=dict)
+    asked_history: list[ThreadKey] = field(default_factory=list)
     faults: deque[Exception | None] = field(default_factory=deque)
     loses_receipts: deque[Exception] = field(default_factory=deque)
     accept: Accept | None = None
@@ -78,14 +84,23 @@ class World(Plain):
         return f"id-{message.key}"
 
     async def edit(self, posted: str, message: Outgoing) -> None:
-        raise AssertionError((posted, message))
+        async with self._more:
+            self.edits.append((posted, message))
+            self._more.notify_all()
 
     async def find(self, message: Outgoing) -> str | None:
         if self.hidden is not None:
             raise self.hidden
         return next((f"id-{post.key}" for post in self.posts if post.key == message.key), None)
 
+    async def earlier(self, thread: ThreadKey, since: datetime | None) -> Sequence[Earlier]:
+        self.asked_history.append(thread)
+        if self.hidden is not None:
+            raise self.hidden
+        return [it for it in self.history.get(thread, ()) if since is None or it.sent_at > since]
+
     async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
+        del run
         self.statuses.append(text)
         self.status.setdefault(thread, []).append(text)
 

@@ -161,12 +161,10 @@ class Adapter(Protocol):
     Attributes:
         name: the platform of its ``ThreadKey``s.
         has_private_replies: a ``Reply`` to a message can reach the asker alone; else the core posts it.
-        delivery: ``place`` where a lost receipt cannot be asked for: the outbox places a short post and edits it.
     """
 
     name: ClassVar[str]
     has_private_replies: ClassVar[bool]
-    delivery: ClassVar[Delivery]
 
     async def run(self, accept: Accept) -> None:
         """Receive until cancelled. Reconnecting is the adapter's job.
@@ -185,6 +183,13 @@ class Adapter(Protocol):
 
         Each fits the platform's limits once rendered. Files come before the text that points at them, as posts
         of their own where the platform has it so. The core gives each part a key of its own.
+        """
+        ...
+
+    def delivery_of(self, part: Outgoing) -> Delivery:
+        """Return how a part is shown: ``post``, or ``place`` where the platform cannot be asked for a post.
+
+        What is placed is a short post that the text is then edited into; edits can be repeated without doubling.
         """
         ...
 
@@ -234,7 +239,7 @@ class Adapter(Protocol):
         ...
 
     async def earlier(self, thread: ThreadKey, since: datetime | None) -> Sequence[Earlier]:
-        """Return what was said in a thread, oldest first, after ``since``; empty where the platform cannot say.
+        """Return what was said in a thread, oldest first, after ``since``; nothing where it cannot be had.
 
         Raises:
             AdapterError: not now.
@@ -266,11 +271,15 @@ class Plain:
     """What most adapters need not say: they have one pace, no history, no files, and nothing to place."""
 
     has_private_replies: ClassVar[bool] = True
-    delivery: ClassVar[Delivery] = "post"
 
     def parts(self, message: Outgoing) -> tuple[Outgoing, ...]:
         """Return the message as it is."""
         return (message,)
+
+    def delivery_of(self, part: Outgoing) -> Delivery:
+        """Return that everything is posted."""
+        del part
+        return "post"
 
     def pace(self, channel: str) -> Pace:
         """Return no pace."""
@@ -297,6 +306,7 @@ class Plain:
     async def direct(self, user: str) -> ThreadKey | None:
         """Return no thread."""
         del user
+        return None
 
     async def check(self) -> Sequence[Finding]:
         """Find nothing."""

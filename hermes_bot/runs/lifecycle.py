@@ -15,6 +15,7 @@ from hermes_bot.errors import RunOver, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
 from hermes_bot.loop.engine import Desk, carry
+from hermes_bot.loop.report import inert
 from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import joined_text, transcript
@@ -89,8 +90,11 @@ class Runs:
         self._hands = hands
         self.is_closing = False
 
-    async def begin(self, inbox_ids: Sequence[int], said: Sequence[Incoming]) -> str | None:
+    async def begin(self, inbox_ids: Sequence[int], said: Sequence[Incoming], files: str = "") -> str | None:
         """Make a run of a task's messages; None where they were cancelled or taken meanwhile.
+
+        Args:
+            files: what to tell the run of the files that came with them.
 
         Raises:
             ConfigError: the task names a profile that nobody knows.
@@ -105,7 +109,7 @@ class Runs:
             if not heard:
                 return None
             inbox.take(db, inbox_ids, run)
-            goal, asked = self._goal(db, heard), heard[0]
+            goal, asked = self._goal(db, heard, files), heard[0]
             given = within_day(db, limits, self._hands.budgets, asked, now.astimezone(self._desk.zone).date())
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
@@ -121,12 +125,12 @@ class Runs:
 
         return await self._desk.db.transact("run.begin", store)
 
-    def _goal(self, db: sqlite3.Connection, said: Sequence[Incoming]) -> Goal:
+    def _goal(self, db: sqlite3.Connection, said: Sequence[Incoming], files: str) -> Goal:
         first, text = said[0], joined_text(said)
         request = first.request
         skill = request.skill if request and request.skill else self._hands.choose(text[:CHOOSE_CHARS])
         return Goal(
-            text=text,
+            text="\n\n".join(part for part in (text, files) if part),
             author=first.user_name or first.user,
             skill=skill,
             params=dict(request.params) if request else {},
@@ -143,12 +147,14 @@ class Runs:
         if record is None or record.status not in AT_WORK:
             return
         state = fold(rows)
+        if state.thread != record.thread:  # the platform gave the channel another id meanwhile
+            state = state.changed(thread=record.thread)
         desk = Desk(
             model=self._hands.model,
             tools=self._hands.tools,
             journal=RunJournal(self._desk, added=added, show=show),
             clock=self._desk.clock,
-            workspace=self._workspace(state.thread),
+            workspace=self.workspace(state.thread),
             frame=self._hands.frame,
             is_closing=lambda: self.is_closing,
         )
@@ -212,6 +218,9 @@ class Runs:
             if asked is None or not questions.answer(db, question, user, text, now):
                 return None
             audit.note(db, Entry(user, "question.answer", question, "done"), now)
+            if asked.question.options:
+                who = inert(said.user_name or user)
+                change.close_card(db, asked, f"✔ {who} chose {inert(text)}", now)
             if asked.question.kind == "budget" and text == STOP:
                 change.end(db, asked.run, {"verdict": "stop", "reason": "budget"}, WAITING, now)
                 inbox.finish(db, [inbox_id])
@@ -241,8 +250,11 @@ class Runs:
 
         return await self._desk.db.transact("run.stop", store)
 
-    async def continue_run(self, run: str, user: str, inbox_id: int = 0) -> str | None:
-        """Go on from a stopped run's state with a fresh allowance; None where that was done already."""
+    async def continue_run(self, run: str, user: str, inbox_id: int = 0, name: str = "") -> str | None:
+        """Go on from a stopped run's state with a fresh allowance; None where that was done already.
+
+        ``name`` is how people call the ``user``; it is shown where the button was.
+        """
         new = secrets.token_hex(4)
 
         def store(db: sqlite3.Connection) -> str | None:
@@ -257,9 +269,21 @@ class Runs:
             journal.append(db, [Row(new, old.rounds, "intake", now, data)])
             inbox.take(db, [inbox_id], new)
             audit.note(db, Entry(user, "run.continue", run, "done", new), now)
+            change.settle_report(db, run, f"▶ {inert(name or user)} let it go on.", now)
             return new
 
         return await self._desk.db.transact("run.continue", store)
+
+    async def leave(self, run: str, said: Incoming) -> None:
+        """Have a stopped run's report lose its buttons: a person decided that it ends here."""
+        who = inert(said.user_name or said.user)
+
+        def store(db: sqlite3.Connection) -> None:
+            now = self._desk.clock.now()
+            change.settle_report(db, run, f"✖ {who} left it as it is.", now)
+            audit.note(db, Entry(said.user, "run.leave", run, "done"), now)
+
+        await self._desk.db.transact("run.leave", store)
 
     async def fail(self, run: str, say: str) -> None:
         """End a run in which our own code broke; people are told in the same transaction."""
@@ -318,7 +342,8 @@ class Runs:
 
         return view_of(*await self._desk.db.read(load))
 
-    def _workspace(self, thread: ThreadKey) -> Path:
+    def workspace(self, thread: ThreadKey) -> Path:
+        """Return the thread's own folder, made where it is not there."""
         name = hashlib.sha256(str(thread).encode("utf-8", "replace")).hexdigest()[:32]
         folder = self._hands.workspaces / name
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.loop.report import budget_text, inert, progress_report
 from hermes_bot.messages import Button, Outgoing, Press
+from hermes_bot.ports import CONTINUE_PREFIX
 
 if TYPE_CHECKING:
     from hermes_bot.messages import ThreadKey
     from hermes_bot.state import Question, RunState
 
-CONTINUE_PREFIX = "c-"
 QUESTION_PREFIX = "question/"
+GO_ON, LEAVE = 0, 1  # what the buttons under a stopped run's report say
 UNVERIFIED = "_Unverified: I could not back all of this with what I did._"
 
 
@@ -63,9 +64,28 @@ def final_post(state: RunState, reply_to: str) -> Outgoing:
         thread=state.thread,
         text=final_text(state),
         kind="report" if is_stopped else "answer",
-        buttons=(Button("Continue", Press(CONTINUE_PREFIX + state.run, 0)),) if is_stopped else (),
+        buttons=_stop_buttons(state.run) if is_stopped else (),
         reply_to=reply_to,
     )
+
+
+def _stop_buttons(run: str) -> tuple[Button, ...]:
+    question = CONTINUE_PREFIX + run
+    return Button("Continue", Press(question, GO_ON)), Button("Stop", Press(question, LEAVE))
+
+
+def settled_card(state: RunState, say: str) -> Outgoing:
+    """Return what takes the place of a stopped run's report once somebody decided what becomes of it."""
+    text = f"{final_text(state)}\n\n_{say}_"
+    return Outgoing(
+        f"{state.run}/answer/settled", state.thread, text, kind="report", edits=f"{state.run}/answer"
+    )
+
+
+def closed_card(question: Question, thread: ThreadKey, say: str) -> Outgoing:
+    """Return what takes the place of a question's post once it is answered or over: no buttons, but who and what."""
+    key = question_key(question.id)
+    return Outgoing(f"{key}/closed", thread, f"{question.text}\n\n_{say}_", kind="question", edits=key)
 
 
 def budget_post(state: RunState, number: int) -> Outgoing:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.fold import apply, fold
 from hermes_bot.runs.journal import AT_WORK, advance, follow
+from hermes_bot.runs.posts import closed_card, settled_card
 from hermes_bot.state import Row
-from hermes_bot.store import audit, effects, journal, questions, runs
+from hermes_bot.store import audit, effects, journal, outbox, questions, runs
 from hermes_bot.store.audit import Entry
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def cancel(db: sqlite3.Connection, record: RunRecord, user: str, now: datetime) 
     """End a run because a person said so, whatever it does or waits for."""
     if asked := questions.open_of_run(db, record.id):
         questions.close(db, asked.question.id, "cancelled", now)
+        close_card(db, asked, "✖ Not needed any more: the run was stopped.", now)
     begun = [
         one.intent.tool
         for one in effects.of_root(db, record.root)
@@ -71,6 +73,8 @@ def expire(db: sqlite3.Connection, asked: QuestionRecord, now: datetime) -> tupl
         reason = "budget" if asked.question.kind == "budget" else "unanswered"
         end(db, asked.run, {"verdict": "stop", "reason": reason}, WAITING, now)
     questions.close(db, asked.question.id, "expired", now)
+    said = f"the default was taken: {asked.question.default}" if goes_on else "the run was stopped"
+    close_card(db, asked, f"✖ Nobody answered in time; {said}.", now)
     return (asked.thread, asked.run) if goes_on else None
 
 
@@ -98,6 +102,16 @@ def end_unposted(db: sqlite3.Connection, question: str, why: str, now: datetime)
     questions.close(db, question, "cancelled", now)
     say = f"my question could not be posted ({why})."
     end(db, asked.run, {"verdict": "fail", "reason": "unposted", "say": say}, WAITING, now)
+
+
+def close_card(db: sqlite3.Connection, asked: QuestionRecord, say: str, now: datetime) -> None:
+    """Have a question's post say what became of it, without buttons."""
+    outbox.put(db, closed_card(asked.question, asked.thread, say), now, asked.run)
+
+
+def settle_report(db: sqlite3.Connection, run: str, say: str, now: datetime) -> None:
+    """Have a stopped run's report say what was decided, without buttons."""
+    outbox.put(db, settled_card(fold(journal.of_run(db, run)), say), now, run)
 
 
 def is_open(db: sqlite3.Connection, run: str) -> bool:

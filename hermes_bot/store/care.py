@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RETENTION: Mapping[str, timedelta] = {
     "inbox": timedelta(days=30),  # far beyond any platform's redelivery
     "outbox": timedelta(days=30),
+    "posts": timedelta(days=30),  # a reply to an older post begins a conversation of its own
+    "records": timedelta(days=30),
     "messages": timedelta(days=365),
     "runs": timedelta(days=180),
     "threads": timedelta(days=365),
@@ -38,6 +40,8 @@ _NEEDED = """WITH RECURSIVE needed(id) AS (
 _OLD = {
     "inbox": "state IN ('done', 'cancelled') AND at < :before",
     "outbox": "state IN ('sent', 'dead') AND at < :before",
+    "posts": "at < :before",
+    "records": "at < :before",
     "messages": "at < :before",
     "runs": f"ended_at < :before AND id NOT IN ({_NEEDED})",
     "threads": "last_at < :before AND thread NOT IN (SELECT thread FROM runs)",

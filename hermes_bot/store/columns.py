@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.messages import Attachment, Button, Fault, Press, Request, Result
+from hermes_bot.messages import Attachment, Button, Fault, IncomingFile, Press, Request, Result
 
 if TYPE_CHECKING:
     from hermes_bot.messages import ThreadKey
@@ -130,9 +130,19 @@ def buttons_from_json(text: str) -> tuple[Button, ...]:
 
 def files_to_json(files: tuple[Attachment, ...]) -> str:
     """Return attachments as JSON text; empty where there are none."""
-    return to_json([[it.name, it.path] for it in files]) if files else ""
+    return to_json([[it.name, it.path, it.text, it.about] for it in files]) if files else ""
 
 
 def files_from_json(text: str) -> tuple[Attachment, ...]:
-    """Return the attachments that ``files_to_json`` wrote."""
-    return tuple(Attachment(name, path) for name, path in from_json(text or "[]"))
+    """Return the attachments that ``files_to_json`` wrote, in any version."""
+    return tuple(Attachment(*written) for written in from_json(text or "[]"))
+
+
+def given_to_json(files: tuple[IncomingFile, ...]) -> str:
+    """Return people's files as JSON text; empty where there are none."""
+    return to_json([[it.name, it.ref, it.size, it.kind] for it in files]) if files else ""
+
+
+def given_from_json(text: str) -> tuple[IncomingFile, ...]:
+    """Return the files that ``given_to_json`` wrote."""
+    return tuple(IncomingFile(*written) for written in from_json(text or "[]"))

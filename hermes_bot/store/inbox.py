@@ -10,6 +10,8 @@ from hermes_bot.store.columns import (
     channel_of,
     clean,
     from_ms,
+    given_from_json,
+    given_to_json,
     press_from_json,
     press_to_json,
     request_from_json,
@@ -44,10 +46,10 @@ class Stored:
 
 
 _SELECT = """SELECT id, event_id, thread, user, text, sent_at, message_id, user_name, kind, addressed,
-    complete, press, request, state, run, attempts, at FROM inbox"""
+    complete, press, request, state, run, attempts, at, files, place, is_command, opens, is_bot FROM inbox"""
 _STORE = """INSERT OR IGNORE INTO inbox (platform, event_id, channel, thread, message_id, kind, user,
-    user_name, text, addressed, complete, press, request, sent_at, at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    user_name, text, addressed, complete, press, request, sent_at, at, files, place, is_command, opens, is_bot)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _REPLACE = """UPDATE inbox SET text = ? WHERE message_id = ? AND channel = ? AND kind = 'message'
     AND message_id <> '' AND state = 'queued'"""
 _CANCEL = """UPDATE inbox SET state = 'cancelled' WHERE message_id = ? AND channel = ? AND kind = 'message'
@@ -78,6 +80,11 @@ def store(db: sqlite3.Connection, incoming: Incoming, at: datetime) -> int | Non
             request_to_json(incoming.request),
             to_ms(incoming.sent_at),
             to_ms(at),
+            given_to_json(incoming.files),
+            incoming.place,
+            incoming.is_command,
+            clean(incoming.opens),
+            incoming.is_bot,
         ),
     )
     return cursor.lastrowid if cursor.rowcount == 1 else None
@@ -162,5 +169,10 @@ def _stored(row: tuple[Any, ...]) -> Stored:
         complete=bool(row[10]),
         press=press_from_json(row[11]),
         request=request_from_json(row[12]),
+        files=given_from_json(row[17]),
+        place=row[18],
+        is_command=bool(row[19]),
+        opens=row[20],
+        is_bot=bool(row[21]),
     )
     return Stored(row[0], incoming, row[13], row[14], row[15], from_ms(row[16]))

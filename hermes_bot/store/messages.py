@@ -38,7 +38,7 @@ _ADD = """INSERT INTO messages (thread, author, name, text, at, key, from_bot, r
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key, thread) WHERE key <> '' DO UPDATE SET text = excluded.text"""
 _RECENT = """SELECT thread, author, name, text, at, key, from_bot, run, id FROM messages
-    WHERE thread = ? AND id < ? ORDER BY id DESC"""
+    WHERE thread = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC"""
 _NEWEST = 2**63 - 1
 
 
@@ -59,6 +59,14 @@ def add(db: sqlite3.Connection, line: Line) -> None:
     )
 
 
+def has(db: sqlite3.Connection, thread: ThreadKey, key: str) -> bool:
+    """Whether the transcript holds this line, or a post of ours that the platform knows by this id."""
+    ours = "SELECT 1 FROM posts WHERE posted = ? AND thread = ?"
+    theirs = "SELECT 1 FROM messages WHERE key = ? AND thread = ?"
+    place = clean(key), clean(str(thread))
+    return any(db.execute(sql, place).fetchone() is not None for sql in (theirs, ours))
+
+
 def recent(
     db: sqlite3.Connection, thread: ThreadKey, max_chars: int, before: int | None = None
 ) -> list[Line]:
@@ -68,7 +76,11 @@ def recent(
     """
     lines: list[Line] = []
     room = max_chars
-    for row in db.execute(_RECENT, (str(thread), _NEWEST if before is None else before)):
+    end = _NEWEST, _NEWEST
+    if before is not None:
+        at = db.execute("SELECT at FROM messages WHERE id = ?", (before,)).fetchone()
+        end = (at[0], before) if at else end
+    for row in db.execute(_RECENT, (str(thread), *end)):
         room -= len(row[3])
         if room < 0:
             break

@@ -182,6 +182,12 @@ def at_work(db: sqlite3.Connection) -> list[RunRecord]:
     return [_record(row) for row in db.execute(sql)]
 
 
+def count_open(db: sqlite3.Connection) -> dict[str, int]:
+    """Return how many runs are in each status that is not an end."""
+    found = dict(db.execute(f"SELECT status, COUNT(*) FROM runs WHERE {_OPEN} GROUP BY status"))
+    return {status: int(found.get(status, 0)) for status in ("queued", "running", "waiting")}
+
+
 def open_of_thread(db: sqlite3.Connection, thread: ThreadKey) -> list[RunRecord]:
     """Return the thread's runs that have not ended, oldest first."""
     sql = f"{_SELECT} WHERE thread = ? AND {_OPEN} ORDER BY seq"

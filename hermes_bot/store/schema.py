@@ -109,7 +109,44 @@ def m001_first_tables(db: Database) -> None:
     _apply(db, 1, TABLES_1)
 
 
-LATEST = 1
+TABLES_2 = (
+    "ALTER TABLE inbox ADD COLUMN files TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE inbox ADD COLUMN place TEXT NOT NULL DEFAULT 'channel'",
+    "ALTER TABLE inbox ADD COLUMN is_command INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE inbox ADD COLUMN opens TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE inbox ADD COLUMN is_bot INTEGER NOT NULL DEFAULT 0",
+    # 0 where a thread is older than our part in it, and what was said before is still to be asked for
+    "ALTER TABLE threads ADD COLUMN joined INTEGER NOT NULL DEFAULT 1",
+    "ALTER TABLE threads ADD COLUMN place TEXT NOT NULL DEFAULT 'channel'",
+    # a post's parts are fixed when it is first sent, so that no upgrade cuts a half-sent post in another way
+    "ALTER TABLE outbox ADD COLUMN parts TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE outbox ADD COLUMN part INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE outbox ADD COLUMN is_again INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE outbox ADD COLUMN edits TEXT NOT NULL DEFAULT ''",
+    # every post of ours that a platform has an id of: placeholders and later parts too
+    """CREATE TABLE posts (
+        id INTEGER PRIMARY KEY, channel TEXT NOT NULL, posted TEXT NOT NULL, thread TEXT NOT NULL,
+        key TEXT NOT NULL, part INTEGER NOT NULL DEFAULT 0, is_shown INTEGER NOT NULL DEFAULT 0,
+        since INTEGER, at INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX posts_posted ON posts(posted, channel)",
+    "CREATE INDEX posts_key ON posts(key, part)",
+    """CREATE TABLE records (
+        id INTEGER PRIMARY KEY, adapter TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,
+        text TEXT NOT NULL, at INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX records_key ON records(key, kind, adapter)",
+    # what was said before we joined is stored later than what made us join
+    "DROP INDEX messages_thread",
+    "CREATE INDEX messages_thread ON messages(thread, at, id)",
+)
+
+
+@migrations()
+def m002_platforms(db: Database) -> None:
+    """Files, places, openings; posts in parts; an adapter's own records."""
+    _apply(db, 2, TABLES_2)
+
+
+LATEST = 2
 
 
 def _apply(db: Database, number: int, statements: tuple[str, ...]) -> None:

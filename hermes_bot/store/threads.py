@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime
 
+    from hermes_bot.messages import Place
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
@@ -20,6 +22,7 @@ class ThreadInfo:
     Attributes:
         participants: stable identities, in the order they first wrote.
         run: the newest run of it that has not ended; empty where there is none.
+        joined: what was said in it before we came is known, or there was nothing.
     """
 
     key: ThreadKey
@@ -27,15 +30,28 @@ class ThreadInfo:
     last_at: datetime
     participants: tuple[str, ...]
     run: str
+    joined: bool = True
+    place: Place = "channel"
 
 
 _SELECT = """SELECT thread, started_at, last_at, participants, COALESCE((SELECT id FROM runs
     WHERE runs.thread = threads.thread AND status IN ('queued', 'running', 'waiting')
-    ORDER BY seq DESC LIMIT 1), '') FROM threads"""
+    ORDER BY seq DESC LIMIT 1), ''), joined, place FROM threads"""
 
 
-def touch(db: sqlite3.Connection, key: ThreadKey, user: str, at: datetime) -> None:
-    """Note that something was said in a thread; an empty ``user`` is the bot itself."""
+def touch(
+    db: sqlite3.Connection,
+    key: ThreadKey,
+    user: str,
+    at: datetime,
+    *,
+    joins: bool = False,
+    place: Place = "channel",
+) -> None:
+    """Note that something was said in a thread; an empty ``user`` is the bot itself.
+
+    ``joins`` and ``place`` count where the thread is new to us.
+    """
     thread, user, ms = clean(str(key)), clean(user), to_ms(at)
     row = db.execute("SELECT participants FROM threads WHERE thread = ?", (thread,)).fetchone()
     known = from_json(row[0]) if row else []
@@ -45,9 +61,22 @@ def touch(db: sqlite3.Connection, key: ThreadKey, user: str, at: datetime) -> No
         sql = "UPDATE threads SET last_at = MAX(last_at, ?), participants = ? WHERE thread = ?"
         db.execute(sql, (ms, to_json(known), thread))
     else:
-        sql = """INSERT INTO threads (thread, platform, started_at, last_at, participants)
-            VALUES (?, ?, ?, ?, ?)"""
-        db.execute(sql, (thread, key.platform, ms, ms, to_json(known)))
+        sql = """INSERT INTO threads (thread, platform, started_at, last_at, participants, joined, place)
+            VALUES (?, ?, ?, ?, ?, ?, ?)"""
+        db.execute(sql, (thread, key.platform, ms, ms, to_json(known), not joins, place))
+
+
+def joined(db: sqlite3.Connection, key: ThreadKey) -> None:
+    """Note that what was said before we came is known now."""
+    db.execute("UPDATE threads SET joined = 1 WHERE thread = ?", (str(key),))
+
+
+def open_since(db: sqlite3.Connection, platform: str, since: datetime) -> list[ThreadInfo]:
+    """Return a platform's threads in which a run is open or something was said since then, newest first."""
+    sql = f"""{_SELECT} WHERE platform = ? AND (last_at >= ? OR thread IN
+        (SELECT thread FROM runs WHERE status IN ('queued', 'running', 'waiting')))
+        ORDER BY last_at DESC, id DESC"""
+    return [_info(row) for row in db.execute(sql, (platform, to_ms(since)))]
 
 
 def get(db: sqlite3.Connection, key: ThreadKey) -> ThreadInfo | None:
@@ -64,4 +93,5 @@ def list_recent(db: sqlite3.Connection, platform: str, limit: int) -> list[Threa
 
 def _info(row: tuple[Any, ...]) -> ThreadInfo:
     key = ThreadKey.parse(row[0])
-    return ThreadInfo(key, from_ms(row[1]), from_ms(row[2]), tuple(from_json(row[3])), row[4])
+    times = from_ms(row[1]), from_ms(row[2])
+    return ThreadInfo(key, *times, tuple(from_json(row[3])), row[4], bool(row[5]), row[6])

@@ -123,9 +123,6 @@ class Quiet(Plain):
             waiting.set_result(message)
         return f"p{self.posts}"
 
-    async def edit(self, posted: str, message: Outgoing) -> None:
-        raise AssertionError((posted, message))
-
     async def find(self, message: Outgoing) -> str | None:
         raise AssertionError(message)
 

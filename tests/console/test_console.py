@@ -160,11 +160,11 @@ async def test_an_open_question_shows_its_choices_again_after_a_restart(tmp_path
 
 async def test_the_status_line_follows_the_run_and_greets_who_attaches_late(tmp_path: Path) -> None:
     desk, paper = Desk(), Paper()
-    await desk.adapter.show_status(ThreadKey("console", "local", "terminal", "main"), "reading logs")
+    await desk.adapter.show_status(ThreadKey("console", "local", "terminal", "main"), "reading logs", "r1")
     async with conversation(desk, tmp_path, paper) as talk:
         assert await paper.statuses.get() == "reading logs"
         assert talk.status == "reading logs"
-        await desk.adapter.show_status(ThreadKey("console", "local", "terminal", "main"), "")
+        await desk.adapter.show_status(ThreadKey("console", "local", "terminal", "main"), "", "r1")
         assert await paper.statuses.get() == ""
 
 

@@ -124,9 +124,6 @@ class OutsideAdapter(Plain):
         self._points.at("post:after")
         return str(posted["id"])
 
-    async def edit(self, posted: str, message: Outgoing) -> None:
-        raise AssertionError((posted, message))
-
     async def find(self, message: Outgoing) -> str | None:
         found: str | None = (await self._wire.ask("find", key=message.key))["id"]
         return found

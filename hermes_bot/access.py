@@ -1,0 +1,220 @@
+"""Knows who may do what where: roles from stable ids, deny by default; one answer for every surface. Pure.
+
+What a person is called, and what anybody writes, gives no right; only ids do (platforms.md P56). A place
+that is not listed gets no word from us, so that nobody learns there who we are and who may ask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hermes_bot.config import Access
+    from hermes_bot.messages import Place, ThreadKey
+
+Verb: TypeAlias = Literal["ask", "command", "answer", "approve", "stop", "continue", "post"]
+"""What somebody wants: give a task or add to one, read a list, answer a run's question, consent to one exact
+action, end a run, have a run go on with a fresh allowance, have the bot post in a place."""
+
+
+class Role(IntEnum):
+    """What somebody is to the bot, in rising order.
+
+    A guest has no identity that a right could hang on: an anonymous administrator, a channel's own post, a
+    program.
+    """
+
+    NOBODY = 0
+    GUEST = 1
+    MEMBER = 2
+    OPERATOR = 3
+    ADMIN = 4
+
+
+_NEEDS: Mapping[Verb, Role] = {
+    "ask": Role.GUEST,
+    "command": Role.GUEST,
+    "answer": Role.GUEST,
+    "stop": Role.MEMBER,
+    "continue": Role.MEMBER,
+    "post": Role.MEMBER,
+    "approve": Role.OPERATOR,
+}
+_DEEDS: Mapping[Verb, str] = {
+    "ask": "give me work here",
+    "command": "use my commands here",
+    "answer": "answer my questions here",
+    "stop": "stop my work",
+    "continue": "let my work go on",
+    "post": "have me post there",
+    "approve": "approve this",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place that people share with the bot: a channel, a chat.
+
+    Attributes:
+        kind: ``direct`` where one person alone reads it.
+    """
+
+    platform: str
+    workspace: str
+    channel: str
+    kind: Place = "channel"
+
+    @classmethod
+    def of(cls, thread: ThreadKey, kind: Place = "channel") -> Self:
+        """Return the place that a thread is in."""
+        return cls(thread.platform, thread.workspace, thread.channel, kind)
+
+    def __str__(self) -> str:
+        return f"{self.platform}:{self.workspace}:{self.channel}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether somebody may.
+
+    Attributes:
+        why: why not, in a sentence or two for whoever asked: it names a role to ask, never a person.
+        is_silent: nothing at all is said to them: the place is not ours, or a program would answer back.
+    """
+
+    ok: bool
+    why: str = ""
+    is_silent: bool = False
+
+
+_YES = Verdict(ok=True)
+_NO_PLACE = "{} is not among the places where I may work. An admin can add it to [access] channels."
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One entry of a list: ``platform:workspace:id``, or ``platform:id`` where a platform has no workspaces.
+
+    Attributes:
+        workspace: None where the pattern names none; a thread then may carry any, the bot's own id say.
+        id: ``*`` is every id.
+    """
+
+    platform: str
+    workspace: str | None
+    id: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read what the configuration has checked."""
+        platform, *workspace, id_ = text.split(":", 2)
+        return cls(platform, workspace[0] if workspace else None, id_)
+
+    def holds(self, where: Where) -> bool:
+        """Whether a place is meant."""
+        is_there = self.platform == where.platform and self.workspace in (None, where.workspace)
+        return is_there and self.id in ("*", where.channel)
+
+    def names(self, person: str) -> bool:
+        """Whether a person is meant; an identity without a workspace is another than one with it."""
+        one = Pattern.parse(person) if ":" in person else None
+        if one is None or (self.platform, self.workspace) != (one.platform, one.workspace):
+            return False
+        return self.id in ("*", one.id)
+
+    def __str__(self) -> str:
+        return ":".join(part for part in (self.platform, self.workspace, self.id) if part is not None)
+
+
+_OWNER = Pattern("console", "local", "*")  # who owns the machine owns the bot
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What ``[access]`` says; empty, nobody but the machine's owner may do anything.
+
+    Attributes:
+        named: the lists of people by the role they give.
+        channels: where the bot works at all.
+        bots: other programs that may speak to us, as guests.
+    """
+
+    named: Mapping[Role, tuple[Pattern, ...]] = field(default_factory=dict)
+    channels: tuple[Pattern, ...] = ()
+    bots: tuple[Pattern, ...] = ()
+
+    @classmethod
+    def of(cls, access: Access) -> Self:
+        """Return the policy of a configuration."""
+        named = {
+            Role.ADMIN: _parsed(access.admins),
+            Role.OPERATOR: _parsed(access.operators),
+            Role.MEMBER: _parsed(access.members),
+        }
+        return cls(named, _parsed(access.channels), _parsed(access.bots))
+
+    def allowed(self, person: str, verb: Verb, where: Where) -> Verdict:
+        """Say whether somebody may do something in a place; ``person`` is empty for who has no identity."""
+        is_listed = self._lists(where)
+        if _OWNER.names(person) and (is_listed or verb != "post"):
+            return _YES
+        role = self.role(person, where)
+        is_own = where.kind == "direct" and role >= Role.MEMBER and _is_home(person, where)
+        if not is_listed and (verb == "post" or not is_own):
+            return Verdict(ok=False, why=_NO_PLACE.format(where), is_silent=True)
+        if role >= _NEEDS[verb]:
+            return _YES
+        return Verdict(ok=False, why=_refusal(person, verb, role), is_silent=self.is_bot(person))
+
+    def role(self, person: str, where: Where) -> Role:
+        """Return what somebody is to the bot in a place.
+
+        Without a list of members everybody of a listed channel is one; people from outside its workspace are
+        not, unless a list names them (platforms.md §16).
+        """
+        if _OWNER.names(person):
+            return Role.ADMIN
+        if self.is_bot(person):
+            return Role.GUEST
+        for role in (Role.ADMIN, Role.OPERATOR, Role.MEMBER):
+            if any(pattern.names(person) for pattern in self.named.get(role, ())):
+                return role
+        if self.named.get(Role.MEMBER) or not self._lists(where):
+            return Role.NOBODY
+        if not person:
+            return Role.GUEST
+        return Role.MEMBER if _is_home(person, where) else Role.NOBODY
+
+    def is_bot(self, person: str) -> bool:
+        """Whether somebody is one of the programs that may speak to us."""
+        return any(pattern.names(person) for pattern in self.bots)
+
+    def _lists(self, where: Where) -> bool:
+        return any(pattern.holds(where) for pattern in self.channels)
+
+
+def _parsed(texts: Iterable[str]) -> tuple[Pattern, ...]:
+    return tuple(Pattern.parse(text) for text in texts)
+
+
+def _is_home(person: str, where: Where) -> bool:
+    """Whether somebody belongs to a place's workspace, or to its platform where that has none."""
+    if ":" not in person:
+        return False
+    one = Pattern.parse(person)
+    return one.platform == where.platform and one.workspace in (None, where.workspace)
+
+
+def _refusal(person: str, verb: Verb, role: Role) -> str:
+    who = "operators and admins" if _NEEDS[verb] > Role.MEMBER else "members"
+    if not person:
+        hint = f"I cannot tell who you are. Write under your own name, or ask one of the {who}."
+    elif role < Role.MEMBER:
+        hint = "Ask an admin to add you to them."
+    else:
+        hint = "Ask one of them."
+    return f"Only {who} may {_DEEDS[verb]}. {hint}"

@@ -1,0 +1,197 @@
+"""Knows how one part of a post is shown, and what each refusal of a platform means for it.
+
+A platform that can be asked for a post is sent it; where it cannot be asked, something short is placed and the
+text edited in, which can be done again without doubling. Files come before the text that points at them because
+they are parts of their own, and a part goes after the former's receipt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from hermes_bot.errors import (
+    AdapterError,
+    Ambiguous,
+    BotBroken,
+    ContentRefused,
+    PostGone,
+    RateLimited,
+    StoreError,
+    Transient,
+)
+from hermes_bot.ports import Placed
+from hermes_bot.store import posts
+from hermes_bot.store.posts import Slot
+
+if TYPE_CHECKING:
+    from hermes_bot.messages import Outgoing
+    from hermes_bot.pacing import Paces
+    from hermes_bot.ports import Adapter, Clock
+    from hermes_bot.store.database import Database
+    from hermes_bot.store.outbox import OutboxRow
+
+log = logging.getLogger(__name__)
+
+SEND_SECONDS = 60.0
+BROKEN_SECONDS = 300.0  # between two tries while the bot's own access is broken
+POINTER_AFTER = timedelta(minutes=1)  # an edit notifies nobody; what people waited so long for is pointed to
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """People can see it.
+
+    Attributes:
+        is_old: it stands where something else stood for long, so nobody was notified.
+    """
+
+    posted: str
+    is_old: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Certainly not shown; to be tried again. ``seconds`` is None where our own back-off says when."""
+
+    why: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Perhaps shown; the platform is to be asked."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Never to be shown."""
+
+    error: AdapterError
+
+
+Outcome: TypeAlias = Shown | Later | Unsure | Refused
+
+
+class Courier:
+    """Shows parts; keeps nothing in memory."""
+
+    def __init__(self, db: Database, clock: Clock, paces: Paces) -> None:
+        self._db = db
+        self._clock = clock
+        self._paces = paces
+
+    async def show(self, row: OutboxRow, adapter: Adapter) -> Outcome:
+        """Try once to show the row's next part; one that is refused is tried once more as plain text."""
+        part = row.part
+        outcome = await self._tried(row, part, adapter)
+        if isinstance(outcome, Refused) and isinstance(outcome.error, ContentRefused):
+            simple = plain(part)
+            if simple != part:
+                return await self._tried(row, simple, adapter)
+        return outcome
+
+    async def edit(self, row: OutboxRow, posted: str, adapter: Adapter) -> Outcome:
+        """Put a post in the place of an earlier one; where that is gone, nothing is left to do."""
+        try:
+            await self._turn(row, adapter)
+            async with asyncio.timeout(SEND_SECONDS):
+                await adapter.edit(posted, row.message)
+        except PostGone:
+            return Shown(posted)
+        except (AdapterError, TimeoutError) as error:
+            return _repeatable(outcome_of(error))
+        except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
+            return _bug(row.message.key, error)
+        return Shown(posted)
+
+    async def _tried(self, row: OutboxRow, part: Outgoing, adapter: Adapter) -> Outcome:
+        places = adapter.delivery_of(part) == "place"
+        try:
+            return await (self._placed(row, part, adapter) if places else self._posted(row, part, adapter))
+        except (AdapterError, TimeoutError) as error:
+            # placing again leaves an empty post at worst, and an edit can be repeated: nobody need be asked
+            return _repeatable(outcome_of(error)) if places else outcome_of(error)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
+            return _bug(part.key, error)
+
+    async def _posted(self, row: OutboxRow, part: Outgoing, adapter: Adapter) -> Outcome:
+        await self._turn(row, adapter)
+        async with asyncio.timeout(SEND_SECONDS):
+            return Shown(await adapter.post(part))
+
+    async def _placed(self, row: OutboxRow, part: Outgoing, adapter: Adapter) -> Outcome:
+        slot = Slot(part.thread, row.message.key, row.number)
+        waiting = await self._db.read(lambda db: posts.waiting(db, slot.key, slot.part))
+        found = Placed(*waiting) if waiting else await self._place(row, part, adapter, slot)
+        await self._turn(row, adapter)
+        try:
+            async with asyncio.timeout(SEND_SECONDS):
+                await adapter.edit(found.posted, part)
+        except PostGone as error:
+            await self._db.transact("outbox.forget", lambda db: posts.forget(db, slot.key, slot.part))
+            return Later(str(error))
+        is_old = found.since is not None and self._clock.now() - found.since > POINTER_AFTER
+        return Shown(found.posted, is_old)
+
+    async def _place(self, row: OutboxRow, part: Outgoing, adapter: Adapter, slot: Slot) -> Placed:
+        await self._turn(row, adapter)
+        async with asyncio.timeout(SEND_SECONDS):
+            found = await adapter.place(part)
+        await self._db.transact("outbox.placed", lambda db: posts.placed(db, slot, found, self._clock.now()))
+        return found
+
+    async def _turn(self, row: OutboxRow, adapter: Adapter) -> None:
+        await self._paces.turn(row.channel, adapter.pace(row.message.thread.channel))
+
+
+def parts_of(message: Outgoing, adapter: Adapter) -> tuple[Outgoing, ...]:
+    """Return what a post is cut into; the post itself where the adapter's own code fails at it."""
+    try:
+        return adapter.parts(message)
+    except Exception:  # an adapter may be foreign code; its bug costs this post's form only
+        log.exception("outbox.uncut", extra={"key": message.key})
+        return (message,)
+
+
+def outcome_of(error: AdapterError | TimeoutError) -> Outcome:
+    """Return what an adapter's error means for the post (platforms' error classes, one model for all)."""
+    match error:
+        case RateLimited(retry_after=seconds):
+            return Later(str(error), seconds)
+        case BotBroken():
+            log.error("outbox.broken", extra={"error": str(error)})
+            return Later(str(error), BROKEN_SECONDS)
+        case Transient():
+            return Later(str(error))
+        case Ambiguous():
+            return Unsure(str(error))
+        case TimeoutError():
+            return Unsure(f"no answer within {SEND_SECONDS:g} s")
+        case _:
+            return Refused(error)
+
+
+def _repeatable(outcome: Outcome) -> Outcome:
+    return Later(outcome.why) if isinstance(outcome, Unsure) else outcome
+
+
+def _bug(key: str, error: Exception) -> Outcome:
+    log.error("outbox.bug", extra={"key": key}, exc_info=error)
+    return Refused(ContentRefused(f"the platform's adapter failed ({type(error).__name__})"))
+
+
+def plain(message: Outgoing) -> Outgoing:
+    """Return a post without buttons; its choices are numbered lines, which people answer by number."""
+    labels = [button.label for button in message.buttons]
+    if not labels:
+        return message
+    lines = "\n".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
+    return replace(message, text=f"{message.text}\n\n{lines}", buttons=())

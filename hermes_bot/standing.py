@@ -1,0 +1,184 @@
+"""Knows how the bot stands: its platforms, its runs, its posts, its store; and which of it is trouble.
+
+What this says is for people and for monitors, so it must not look better than it is: each part tells when it
+last gave a sign of life.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hermes_bot import __version__
+from hermes_bot.errors import StoreError
+from hermes_bot.store import care, outbox, runs
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from hermes_bot.config import Config
+    from hermes_bot.dispatch import Dispatcher
+    from hermes_bot.ports import Adapter, Clock, Health
+    from hermes_bot.skills import Registry
+    from hermes_bot.store.database import Database
+
+Json = dict[str, Any]
+
+LATE_TICK = timedelta(seconds=60)  # upkeep looks every 15 s
+LATE_START = timedelta(seconds=60)
+LATE_POST = timedelta(minutes=5)
+DEAD_SINCE = timedelta(days=1)
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+
+
+class Standing(Protocol):
+    """Says how each platform stands, by name."""
+
+    def health(self) -> Mapping[str, Health]:
+        """Return it, the platforms that are off too."""
+        ...
+
+
+class Ticking(Protocol):
+    """What is done from time to time.
+
+    Attributes:
+        ticked_at: when it was last done; None before the first time.
+    """
+
+    ticked_at: datetime | None
+
+
+class Standee(Protocol):
+    """The program, as far as its standing goes.
+
+    Attributes:
+        serving_since: since when it serves the platforms; None in a command that hosts the bot for itself.
+    """
+
+    config: Config
+    clock: Clock
+    db: Database
+    registry: Registry
+    dispatcher: Dispatcher
+    adapters: Mapping[str, Adapter]
+    platforms: Standing
+    upkeep: Ticking
+    serving_since: datetime | None
+
+
+async def standing(host: Standee) -> Json:
+    """Return how the bot stands, as ``status`` shows it; ``troubles`` is empty where all is well."""
+    now, config, folder = host.clock.now(), host.config, host.config.state_dir
+    health = host.platforms.health()
+    stored = await host.db.read(lambda db: _stored(db, now))
+    free = shutil.disk_usage(folder).free
+    return {
+        "pid": os.getpid(),
+        "version": __version__,
+        "name": config.bot.name,
+        "timezone": config.bot.timezone,
+        "model": config.model.name if config.model else "offline",
+        "state_dir": str(folder),
+        "serving_since": _iso(host.serving_since),
+        "running": stored.runs["queued"] + stored.runs["running"],
+        "waiting": stored.runs["waiting"],
+        "working": host.dispatcher.running,
+        "oldest_unsent": _iso(stored.oldest_unsent),
+        "unknown_posts": stored.unknown,
+        "dead_posts": stored.dead,
+        "last_tick": _iso(host.upkeep.ticked_at),
+        "adapters": sorted(host.adapters),
+        "platforms": {name: _health(one) for name, one in sorted(health.items())},
+        "skills": len(host.registry.skills),
+        "database_bytes": _size(host.db),
+        "free_bytes": free,
+        "troubles": [*_unserved(host, health), *_late(host, stored), *_short(host, free)],
+    }
+
+
+async def pulse(host: Standee) -> str:
+    """Return how the bot stands in one line, once its event loop and its store have had their turn."""
+    try:
+        open_runs = await host.db.read(runs.count_open)
+    except StoreError as error:  # its thread has answered
+        return str(error)
+    states = ", ".join(f"{name} {one.state}" for name, one in sorted(host.platforms.health().items()))
+    return f"{states}; runs: {', '.join(f'{count} {status}' for status, count in open_runs.items())}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What the store holds of it; ``dead`` are the posts of the last day that were given up."""
+
+    runs: Mapping[str, int]
+    oldest_unsent: datetime | None
+    unknown: int
+    dead: int
+
+
+def _stored(db: sqlite3.Connection, now: datetime) -> _Stored:
+    unknown = outbox.count(db, "unknown", now - care.RETENTION["outbox"])
+    dead = outbox.count(db, "dead", now - DEAD_SINCE)
+    return _Stored(runs.count_open(db), outbox.oldest_unsent(db), unknown, dead)
+
+
+def _health(one: Health) -> Json:
+    return {
+        "state": one.state,
+        "since": _iso(one.since),
+        "why": one.why,
+        "heard_at": _iso(one.heard_at),
+        "identity": one.identity,
+    }
+
+
+def _unserved(host: Standee, health: Mapping[str, Health]) -> Iterator[str]:
+    """Yield a sentence for each platform that people were promised and that does not serve them."""
+    wanted = [name for name in health if getattr(host.config.adapters, name, None) is not None]
+    if host.serving_since is None:
+        if wanted:
+            yield f"No daemon serves {' and '.join(wanted)}. Start it with: hermes-bot run"
+        return
+    now = host.clock.now()
+    for name, one in sorted(health.items()):
+        since = f" since {_said(one.since)}" if one.since else ""
+        if one.state == "degraded" or (one.state == "off" and name in wanted):
+            yield f"{name} is {one.state}{since}: {one.why or 'it does not say why.'}"
+        elif one.state == "starting" and now - (one.since or host.serving_since) > LATE_START:
+            yield f"{name} has been starting{since}: {one.why or 'nothing was heard of it yet.'}"
+
+
+def _late(host: Standee, stored: _Stored) -> Iterator[str]:
+    now, oldest = host.clock.now(), stored.oldest_unsent
+    if oldest is not None and now - oldest > LATE_POST:
+        yield f"The oldest unsent post has waited since {_said(oldest)}."
+    ticked = host.upkeep.ticked_at or host.serving_since
+    if host.serving_since is not None and ticked is not None and now - ticked > LATE_TICK:
+        yield f"What is due was last looked after at {_said(ticked)}; it should be every 15 s."
+
+
+def _short(host: Standee, free: int) -> Iterator[str]:
+    if host.db.is_short or free < LEAST_FREE_BYTES:
+        yield f"{host.config.state_dir}: the disk is full; nothing new is taken until there is room."
+
+
+def _size(db: Database) -> int:
+    return sum(
+        file.stat().st_size
+        for end in ("", "-wal")
+        if (file := db.path.with_name(db.path.name + end)).exists()
+    )
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _said(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"

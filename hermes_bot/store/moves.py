@@ -1,0 +1,36 @@
+"""Knows how a thread or a channel gets another name, wherever it is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_bot.store.columns import channel_of, clean
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from hermes_bot.messages import ThreadKey
+
+_WITH_THREAD = ("inbox", "threads", "messages", "runs", "questions", "outbox", "posts")
+_WITH_CHANNEL = ("inbox", "outbox", "posts", "spend")
+
+
+def open_thread(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None:
+    """Name a thread after its root, now that this is posted; doing it again changes nothing."""
+    for table in _WITH_THREAD:
+        sql = f"UPDATE OR IGNORE {table} SET thread = ? WHERE thread = ?"  # noqa: S608 - our own names
+        db.execute(sql, (clean(str(new)), clean(str(old))))
+    db.execute("UPDATE inbox SET opens = '' WHERE thread = ?", (clean(str(new)),))
+
+
+def move_channel(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None:
+    """Rewrite a channel's id wherever it is stored; of both keys only the channel counts."""
+    before, after = clean(channel_of(old)), clean(channel_of(new))
+    for table in _WITH_CHANNEL:
+        sql = f"UPDATE OR IGNORE {table} SET channel = ? WHERE channel = ?"  # noqa: S608 - our own names
+        db.execute(sql, (after, before))
+    for table in _WITH_THREAD:
+        sql = f"""UPDATE OR IGNORE {table} SET thread = ? || substr(thread, ?)
+            WHERE substr(thread, 1, ?) = ?"""  # noqa: S608 - our own names
+        start = f"{before}/"
+        db.execute(sql, (f"{after}/", len(start) + 1, len(start), start))
