@@ -10,11 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
+from hermes_bot.access import Policy
 from hermes_bot.build import build_adapters, build_hands, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
 from hermes_bot.dispatch import Dispatcher, Job, Lane
 from hermes_bot.following import Followers
+from hermes_bot.gate import Gate
 from hermes_bot.inbox import Inbox
 from hermes_bot.joining import Joiner
 from hermes_bot.ops import Operations
@@ -104,6 +106,7 @@ class App:
         self.outbox = Outbox(self.db, self.adapters, self.clock, speed=config.pacing.speed)
         self._joiner = Joiner(self.db, self.adapters)
         self.status = StatusLines(self.adapters, self.clock)
+        self.gate = Gate(Policy.of(config.access), self.db, self.clock)
         self.commands = Commands(self.db, self.runs, self.registry, config.bot.name)
         self.dispatcher = Dispatcher(
             self._work,
@@ -121,6 +124,7 @@ class App:
             self.outbox,
             self.commands,
             self.adapters,
+            self.gate,
         )
         self.reception = Reception(rooms)
         self.reception.on_over = self.followers.settled

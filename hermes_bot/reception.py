@@ -13,6 +13,7 @@ from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.logs import fields
 from hermes_bot.messages import Outgoing, Reply, Request
 from hermes_bot.outbox import OPENING
+from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.router import (
     Answer,
     Command,
@@ -27,7 +28,6 @@ from hermes_bot.router import (
     route,
 )
 from hermes_bot.runs.journal import post
-from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.runs.posts import LEAVE, question_of
 from hermes_bot.state import OVER
 from hermes_bot.store import inbox, outbox, questions, runs
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.commands import Commands
     from hermes_bot.dispatch import Dispatcher, Lane
+    from hermes_bot.gate import Gate
     from hermes_bot.inbox import Accepted, Inbox
     from hermes_bot.messages import Incoming, Press, ThreadKey
     from hermes_bot.outbox import Outbox
@@ -69,6 +70,7 @@ class Rooms:
     outbox: Outbox
     commands: Commands
     adapters: Mapping[str, Adapter]
+    gate: Gate
 
 
 class Reception:
@@ -95,6 +97,8 @@ class Reception:
         """
         if not self.is_open:
             raise HermesError("The bot is stopping; this message was not taken.")
+        if not await self._rooms.gate.admits(incoming):
+            return None
         if incoming.kind in ("edit", "delete"):
             await self._change(incoming)
             return None
@@ -200,7 +204,11 @@ class Reception:
 
     async def _handle(self, accepted: Accepted) -> Reply | None:
         said = accepted.incoming
-        routed = route(said, View(accepted.question, accepted.participants))
+        known = accepted.participants if self._rooms.gate.takes_part(said) else ()
+        routed = route(said, View(accepted.question, known))
+        refusal = await self._rooms.gate.refuses(said, routed, accepted.question)
+        if refusal is not None:
+            return await self._say(Reply(refusal) if refusal else None, accepted)
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
             await self._tell_late(accepted)
             return None

@@ -14,7 +14,7 @@ from clock import FakeClock
 from endpoint import Answer, Endpoint, Scripted
 
 from hermes_bot.app import App, Parts
-from hermes_bot.config import Bot, Config, ModelSection
+from hermes_bot.config import Access, Bot, Config, ModelSection
 from hermes_bot.fold import fold
 from hermes_bot.messages import Earlier, Incoming, Outgoing, Press, Reply, Request, ThreadKey
 from hermes_bot.ports import Plain
@@ -158,7 +158,7 @@ class Talk:
         return Incoming(
             event_id=event,
             thread=self.thread,
-            user=f"world:T1:{user}",
+            user=f"world:{self.thread.workspace}:{user}",
             text=text,
             sent_at=sent,
             message_id=fields.pop("message_id", event),
@@ -239,7 +239,8 @@ async def running(
     bot = Bot(state_dir=folder, **config.pop("bot", {}))
     recover = config.pop("recover", True)
     parts = Parts(adapters={"world": world}, tools=tools, open_store=config.pop("open_store", Database.open))
-    settings = Config(bot=bot, model=config.pop("model", model), **config)
+    access = config.pop("access", Access(channels=("world:T1:*", "world:T2:*")))
+    settings = Config(bot=bot, model=config.pop("model", model), access=access, **config)
     async with App(settings, clock=clock, parts=parts) as app, asyncio.TaskGroup() as group:
         task = group.create_task(app.run(recover=recover))
         await app.ready.wait()

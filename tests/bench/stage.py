@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from openai import AsyncOpenAI
 
 from hermes_bot.app import App, Parts
-from hermes_bot.config import Bot, Config, ModelSection, Profile, Skills
+from hermes_bot.config import Access, Bot, Config, ModelSection, Profile, Skills
 from hermes_bot.messages import Incoming, Outgoing, Reply, ThreadKey
 from hermes_bot.ports import Plain
 from hermes_bot.tools.declare import Tool, tool
@@ -191,6 +191,7 @@ async def ours(folder: Path, endpoint: str, *, max_running: int = 50) -> AsyncIt
         model=ModelSection(base_url=endpoint, name="stub"),
         profiles={"task": wide},
         skills=Skills(threshold=1_000.0),
+        access=Access(channels=("quiet:T1:*",)),
     )
     adapter = Quiet()
     async with App(config, parts=Parts({"quiet": adapter}, tools())) as app, asyncio.TaskGroup() as group:

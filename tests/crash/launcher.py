@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import hermes_bot.llm  # noqa: F401 - imported before the copies are made: it takes longest
 from hermes_bot.app import App, Parts
-from hermes_bot.config import Bot, Config, ModelSection, Skills
+from hermes_bot.config import Access, Bot, Config, ModelSection, Skills
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
 from hermes_bot.ports import Plain
 from hermes_bot.store.database import Database
@@ -191,6 +191,7 @@ async def boot(spec: dict[str, Any]) -> None:
         bot=Bot(state_dir=Path(spec["folder"]), busy="queue"),
         model=ModelSection(base_url=spec["endpoint"], name="test-model"),
         skills=Skills(folders=(Path(__file__).parent / "skills",), threshold=1_000.0),
+        access=Access(channels=("outside:T1:*",)),
     )
     parts = Parts({"outside": OutsideAdapter(wire, points)}, tools_of(wire, points), open_store)
     async with App(config, parts=parts) as app:
