@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import StoreError
 from hermes_bot.router import VERBS
+from hermes_bot.state import OVER
 from hermes_bot.store import questions, runs
+from hermes_bot.store.columns import channel_of
 
 if TYPE_CHECKING:
     from hermes_bot.messages import ThreadKey
     from hermes_bot.runs import Runs, RunView
     from hermes_bot.skills import Registry
     from hermes_bot.store.database import Database
+    from hermes_bot.store.runs import RunRecord
 
 SHOWN_RUNS = 10
+OPEN_RUNS = 100  # of a channel's newest runs are looked at to say which are open
 SHOWN_CHARS = 140
 
 
@@ -72,42 +76,67 @@ class Commands:
         return "\n".join(lines) if lines else "No skills are installed."
 
     async def _list_runs(self, thread: ThreadKey) -> str:
-        found = await self._db.read(lambda db: runs.list_runs(db, SHOWN_RUNS, thread))
+        found = await self._latest(thread, SHOWN_RUNS)
         if not found:
-            return "No runs in this thread yet."
+            return f"No runs in this {_here(thread)} yet."
         return "\n".join(
             f"- `{run.id}` {run.status}{f' ({run.reason})' if run.reason else ''}: {_short(run.text)}"
             for run in found
         )
 
+    async def _latest(self, thread: ThreadKey, limit: int) -> list[RunRecord]:
+        if thread.is_new:
+            return await self._db.read(lambda db: runs.of_channel(db, channel_of(thread), limit))
+        return await self._db.read(lambda db: runs.list_runs(db, limit, thread))
+
+    async def _open(self, thread: ThreadKey) -> list[RunRecord]:
+        if thread.is_new:
+            return [run for run in await self._latest(thread, OPEN_RUNS) if run.status not in OVER]
+        return await self._db.read(lambda db: runs.open_of_thread(db, thread))
+
     async def _why(self, run: str, thread: ThreadKey) -> str:
         if not run:
-            found = await self._db.read(lambda db: runs.list_runs(db, 1, thread))
+            found = await self._latest(thread, 1)
             if not found:
-                return "No runs in this thread yet."
+                return f"No runs in this {_here(thread)} yet."
             run = found[0].id
         try:
             view = await self._runs.view(run)
         except StoreError as error:  # no run of that name, or several
             return str(error)
-        if view.record.thread != thread:
+        if not _is_here(view.record.thread, thread):
             return f"Run `{run}` belongs to another conversation; ask there."
         return why_text(view)
 
     async def _questions(self, thread: ThreadKey) -> str:
-        asked = await self._db.read(lambda db: questions.open_of_thread(db, thread))
+        asked = await self._db.read(
+            lambda db: (
+                questions.open_of_channel(db, channel_of(thread))
+                if thread.is_new
+                else questions.open_of_thread(db, thread)
+            )
+        )
         if not asked:
             return "Nothing waits for an answer here."
         return "\n".join(f"- {_short(one.question.text)} (run `{one.run}`)" for one in asked)
 
     async def _status(self, thread: ThreadKey) -> str:
-        open_runs = await self._db.read(lambda db: runs.open_of_thread(db, thread))
+        open_runs = await self._open(thread)
         if not open_runs:
-            return "Nothing is running in this thread."
+            return f"Nothing is running in this {_here(thread)}."
         return "\n".join(
             f"- `{run.id}` {run.status}, rounds: {run.rounds}, tokens: {run.tokens:,}: {_short(run.text)}"
             for run in open_runs
         )
+
+
+def _here(thread: ThreadKey) -> str:
+    return "channel" if thread.is_new else "thread"
+
+
+def _is_here(of: ThreadKey, thread: ThreadKey) -> bool:
+    """Whether somebody who asks in a thread may be told of a run of another: a slash command has no thread."""
+    return of == thread or (thread.is_new and channel_of(of) == channel_of(thread))
 
 
 def why_text(view: RunView) -> str:

@@ -18,8 +18,10 @@ from hermes_bot.delivery import Courier, Later, Outcome, Refused, Shown, Unsure,
 from hermes_bot.errors import AdapterError, ContentRefused, StoreError
 from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.pacing import Paces
-from hermes_bot.store import audit, moves, outbox, posts, questions
+from hermes_bot.ports import DELIVER_SECONDS, Delivered
+from hermes_bot.store import audit, messages, moves, outbox, posts, questions, threads
 from hermes_bot.store.audit import Entry
+from hermes_bot.store.messages import Line
 from hermes_bot.store.posts import Slot
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Outbox:
         self._jitter = random.Random(seed or None)  # noqa: S311 - spreads retries, keeps no secret
         self._busy: set[str] = set()
         self._asking: set[str] = set()
+        self._watched: dict[str, asyncio.Event] = {}  # posts whose end somebody waits for
         self.on_dead: OnDead | None = None
         self.on_opened: OnOpened | None = None
 
@@ -104,6 +107,38 @@ class Outbox:
                         self._busy.add(row.channel)
                         group.create_task(self._serve(row))
                 await self._until_next()
+
+    async def deliver(self, message: Outgoing, run: str) -> Delivered:
+        """Store a post and wait until it is sent or given up; implements ``ports.Poster``."""
+        key = message.key
+        settled = self._watched.setdefault(key, asyncio.Event())
+        try:
+            if await self._db.transact("outbox.put", lambda db: self._put(db, message, run)):
+                settled.set()
+            self.wake()
+            async with asyncio.TaskGroup() as group:
+                timer = group.create_task(self._clock.sleep(DELIVER_SECONDS))
+                done = group.create_task(settled.wait())
+                await asyncio.wait((timer, done), return_when=asyncio.FIRST_COMPLETED)
+                timer.cancel()
+                done.cancel()
+        finally:
+            self._watched.pop(key, None)
+        row = await self._db.read(lambda db: outbox.get(db, key))
+        if row is None or row.state not in ("sent", "dead"):
+            return Delivered("waiting", why="" if row is None else row.error)
+        return Delivered("sent" if row.state == "sent" else "dead", row.platform_id, row.error)
+
+    def _put(self, db: sqlite3.Connection, message: Outgoing, run: str) -> bool:
+        """Store a post with its line of the transcript; return whether its key was here, and settled, before."""
+        now = self._clock.now()
+        if outbox.put(db, message, now, run):
+            threads.touch(db, message.thread, "", now)
+            line = Line(message.thread, "bot", "", message.text, now, message.key, from_bot=True, run=run)
+            messages.add(db, line)
+            return False
+        known = outbox.get(db, message.key)
+        return known is not None and known.state in ("sent", "dead")
 
     async def flush(self, seconds: float) -> None:
         """Wait until everything that can be sent is sent, at most so long."""
@@ -176,6 +211,8 @@ class Outbox:
 
     async def _receipt(self, row: OutboxRow, shown: Shown) -> None:
         await self._store("outbox.sent", lambda db: self._note_receipt(db, row, shown))
+        if row.is_last and (waiting := self._watched.get(row.message.key)):
+            waiting.set()
         if row.message.key.startswith(OPENING) and self.on_opened is not None:
             await self.on_opened(int(row.message.key.removeprefix(OPENING)))
 
@@ -212,7 +249,9 @@ class Outbox:
             audit.note(db, Entry("system", "outbox.dead", key, "dead", why[:200]), self._clock.now())
 
         await self._store("outbox.dead", store)
-        if self.on_dead is not None:
+        if waiting := self._watched.get(key):
+            waiting.set()  # who waits for it says so
+        elif self.on_dead is not None:
             try:
                 await self.on_dead(row, error)
             except StoreError as refused:

@@ -28,6 +28,7 @@ _NAMES_SOMEBODY = re.compile(r"(?<![\w.@/])<?@\w")
 _NOT_ALONE = frozenset({"run", "why"})  # these are verbs with arguments too; the others only stand alone
 # phones write curly quotes and no-break spaces, where a command means the plain ones
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
+_RUN_WORDS = 2  # "why RUN" asks for a run; "why is checkout failing" is a task
 _SKILL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\Z", re.IGNORECASE)
 
 
@@ -112,7 +113,7 @@ def route(message: Incoming, view: View) -> Route:  # noqa: PLR0911 - one answer
     text = message.text.translate(_QUOTES).strip()
     if not message.addressed and not _continues_talk(message, text, view):
         return NotForUs()
-    if command := _command(text, is_asked=view.question is not None):
+    if command := _command(text, is_asked=view.question is not None, is_typed=message.is_command):
         return command
     if view.question is not None:
         return answer_to(view.question, text)
@@ -126,7 +127,8 @@ def _continues_talk(message: Incoming, text: str, view: View) -> bool:
     return bool(text) and message.user in view.participants and not _NAMES_SOMEBODY.search(text)
 
 
-def _command(text: str, *, is_asked: bool) -> Command | UnknownCommand | None:
+def _command(text: str, *, is_asked: bool, is_typed: bool = False) -> Command | UnknownCommand | None:
+    """Return the command a text is; ``is_typed`` where the platform's own command was used."""
     if text.lower().rstrip(".!") in _STOP_WORDS:
         return Command("stop")
     is_slash = text.startswith("/") and not text.startswith("//")
@@ -134,9 +136,10 @@ def _command(text: str, *, is_asked: bool) -> Command | UnknownCommand | None:
     if not words:
         return None
     verb = words[0].lower()
-    if verb in VERBS and (is_slash or _stands_as_command(verb, words, is_asked=is_asked)):
+    is_bare = (is_slash or is_typed) and not (verb == "why" and len(words) > _RUN_WORDS)
+    if verb in VERBS and (is_bare or _stands_as_command(verb, words, is_asked=is_asked)):
         return Command(verb, tuple(words[1:]))
-    if is_slash and re.fullmatch(r"[a-z-]+", verb):
+    if (is_slash or (is_typed and len(words) == 1)) and re.fullmatch(r"[a-z-]+", verb):
         return UnknownCommand(verb, next(iter(difflib.get_close_matches(verb, VERBS, n=1)), ""))
     return None
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from endpoint import Answer, Endpoint, act, finish
 from world import Bench, running, scripted
+
+from hermes_bot.errors import RateLimited
+from hermes_bot.messages import Earlier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,14 +52,42 @@ async def test_threads_see_nothing_of_each_other(tmp_path: Path, other: dict[str
 async def test_a_mention_brings_what_was_said_before_in_the_thread(tmp_path: Path) -> None:
     async with scripted(tmp_path, otherwise=finish("I see.")) as bot:
         talk = bot.talk()
-        await talk.say("disk 97 % on db-3", "monitor", addressed=False)
-        await talk.say("which host?")
+        before = Earlier("m0", "", "monitor", "disk 97 % on db-3", bot.clock.now() - timedelta(minutes=9))
+        bot.world.history[talk.thread] = [before]
+        await talk.say("which host?", joins=True)
         await talk.heard()
-        await talk.say("moved to db-4", "u2", addressed=False)
-        await talk.say("and now?")
+        await talk.say("moved to db-4", "u2", addressed=False, joins=True)
+        await talk.say("and now?", joins=True)
         await talk.heard()
     assert "monitor: disk 97 % on db-3" in bot.prompts[0]
     assert "u2: moved to db-4" in bot.prompts[1]
+    assert bot.prompts[1].index("db-3") < bot.prompts[1].index("db-4")
+    assert bot.world.asked_history == [talk.thread]
+
+
+async def test_history_that_cannot_be_had_holds_up_no_answer_and_is_asked_for_again(tmp_path: Path) -> None:
+    async with scripted(tmp_path, otherwise=finish("I see.")) as bot:
+        talk = bot.talk()
+        bot.world.hidden = RateLimited("slow down", 60)
+        await talk.say("which host?", joins=True)
+        await talk.heard()
+        bot.world.hidden = None
+        bot.world.history[talk.thread] = [Earlier("m0", "", "monitor", "disk full on db-3", bot.clock.now())]
+        for number in range(10):
+            await talk.say(f"and {number}?", joins=True)
+            await talk.heard()
+    assert "db-3" not in bot.prompts[0]
+    assert "db-3" in bot.prompts[1]
+    assert len(bot.world.asked_history) == 2
+
+
+async def test_talk_in_a_thread_that_is_not_ours_is_not_kept(tmp_path: Path) -> None:
+    async with scripted(tmp_path, otherwise=finish("hello")) as bot:
+        await bot.talk("7").say("lunch?", "u2", addressed=False)
+        assert await bot.app.db.read(lambda db: db.execute("SELECT COUNT(*) FROM inbox").fetchone()[0]) == 0
+        assert (
+            await bot.app.db.read(lambda db: db.execute("SELECT COUNT(*) FROM messages").fetchone()[0]) == 0
+        )
 
 
 async def test_a_reply_without_a_mention_goes_on_with_the_conversation(tmp_path: Path) -> None:

@@ -238,7 +238,8 @@ async def running(
     model = ModelSection(base_url=endpoint, name="test-model") if endpoint else None
     bot = Bot(state_dir=folder, **config.pop("bot", {}))
     recover = config.pop("recover", True)
-    parts = Parts(adapters={"world": world}, tools=tools, open_store=config.pop("open_store", Database.open))
+    adapters = {"world": world, **config.pop("adapters", {})}
+    parts = Parts(adapters=adapters, tools=tools, open_store=config.pop("open_store", Database.open))
     access = config.pop("access", Access(channels=("world:T1:*", "world:T2:*")))
     settings = Config(bot=bot, model=config.pop("model", model), access=access, **config)
     async with App(settings, clock=clock, parts=parts) as app, asyncio.TaskGroup() as group:

@@ -89,6 +89,12 @@ def open_of_thread(db: sqlite3.Connection, thread: ThreadKey) -> list[QuestionRe
     return _all(db.execute(f"{_SELECT} WHERE thread = ? AND state = 'open' ORDER BY seq", (str(thread),)))
 
 
+def open_of_channel(db: sqlite3.Connection, channel: str) -> list[QuestionRecord]:
+    """Return the open questions of all threads of a channel (``platform/workspace/channel``), oldest first."""
+    sql = f"{_SELECT} WHERE state = 'open' AND thread >= ? AND thread < ? ORDER BY seq"
+    return [_record(row) for row in db.execute(sql, (f"{channel}/", f"{channel}0"))]  # "0" comes after "/"
+
+
 def open_of_run(db: sqlite3.Connection, run: str) -> QuestionRecord | None:
     """Return the question a run waits for."""
     return _first(db.execute(f"{_SELECT} WHERE run = ? AND state = 'open' ORDER BY seq DESC", (run,)))

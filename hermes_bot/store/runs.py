@@ -204,6 +204,13 @@ def list_runs(
     return [_record(row) for row in db.execute(sql, values)]
 
 
+def of_channel(db: sqlite3.Connection, channel: str, limit: int) -> list[RunRecord]:
+    """Return the newest runs of all threads of a channel (``platform/workspace/channel``), newest first."""
+    start = f"{channel}/"
+    sql = f"{_SELECT} WHERE thread >= ? AND thread < ? ORDER BY seq DESC LIMIT ?"
+    return [_record(row) for row in db.execute(sql, (start, f"{channel}0", limit))]  # "0" comes after "/"
+
+
 def _record(row: tuple[Any, ...]) -> RunRecord:
     values = dict(zip(_FIELDS, row, strict=True))
     values["thread"] = ThreadKey.parse(values["thread"])
