@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hermes_bot.simulator.slack.site import Site
+    from hermes_bot.simulator.slack.workspace import Team
 
 
 def buttons_of(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -25,3 +29,8 @@ def buttons_of(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for block, element in elements
         if element.get("action_id")
     ]
+
+
+def check_message(blocks: list[dict[str, Any]], site: Site, team: Team) -> None:
+    """Refuse blocks that a message may not have."""
+    del site, team, blocks

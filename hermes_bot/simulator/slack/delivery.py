@@ -1,4 +1,4 @@
-"""Knows how what happens reaches the bot: once, again where it is not acknowledged, and wrong where that is wished."""
+"""Knows how what happens reaches the bot: once, again if not acknowledged, and wrong if that is wished."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ class Delivery:
     retry_seconds: Sequence[float] = (0, 60, 300)
     carrier: Carrier | None = None
     group: asyncio.TaskGroup | None = None
+    started: asyncio.Event = field(default_factory=asyncio.Event)
     ack_seconds: float = 3.0
     acks: list[tuple[str, float]] = field(default_factory=list)
     lost: list[Envelope] = field(default_factory=list)
@@ -81,6 +82,12 @@ class Delivery:
     redeliver_rate: float = 0.0
     jitter: float = 0.0
     _numbers: count[int] = field(default_factory=lambda: count(1))
+
+    async def run(self) -> None:
+        """Deliver until cancelled; everything on its way ends with it."""
+        async with asyncio.TaskGroup() as self.group:
+            self.started.set()
+            await asyncio.Event().wait()
 
     def event(self, payload: Mapping[str, Any], after: float = 0.0) -> None:
         """Take an event; it is sent from here on, until it is acknowledged or given up."""

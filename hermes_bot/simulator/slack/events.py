@@ -83,7 +83,10 @@ def changed(channel: Channel, message: Mapping[str, Any], before: Mapping[str, A
 
 def deleted(channel: Channel, before: Mapping[str, Any], stamp: str) -> Body:
     """Return the event of a deleted message."""
-    return _hidden(channel, "message_deleted", stamp) | {"deleted_ts": before["ts"], "previous_message": before}
+    return _hidden(channel, "message_deleted", stamp) | {
+        "deleted_ts": before["ts"],
+        "previous_message": before,
+    }
 
 
 def _hidden(channel: Channel, subtype: str, stamp: str) -> Body:

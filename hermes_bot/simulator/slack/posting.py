@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from hermes_bot.simulator.slack.workspace import Channel, Team
 
 PLATFORM = "slack"
-LINK = re.compile(r"https?://[^\s|>]+")
-MEDIA = re.compile(r"https?://[^\s|>]+\.(?:png|jpe?g|gif|webp|mp4|webm)\b", re.IGNORECASE)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,7 +112,9 @@ class Posting:
         buttons = buttons_of(body.get("blocks", []))
         message.shown += [Shown(button, body["blocks"]) for button in buttons]
         raw = message.entry.raw | {name: body.get(name, []) for name in ("blocks", "attachments")}
-        self.site.ledger.edit(message.entry, body["text"], buttons=buttons, raw=raw, key=_key(message.metadata))
+        self.site.ledger.edit(
+            message.entry, body["text"], buttons=buttons, raw=raw, key=_key(message.metadata)
+        )
 
     def tell(self, team: Team, channel: Channel, event: dict[str, Any], after: float = 0.0) -> None:
         """Send a ``message`` event, if the bot is there and may know of it."""
@@ -150,16 +149,20 @@ class Posting:
 
     def _make(self, team: Team, channel: Channel, draft: Draft) -> Message:
         ts = self.site.stamps.next()
-        body: dict[str, Any] = {"type": "message", "user": draft.user, "text": draft.text, "ts": ts, "team": team.id}
+        body: dict[str, Any] = {
+            "type": "message",
+            "user": draft.user,
+            "text": draft.text,
+            "ts": ts,
+            "team": team.id,
+        }
         if draft.bot:
             body["bot_id"] = draft.bot
         else:
             body["client_msg_id"] = self.site.number("cmi-")
-        if (root := channel.messages.get(draft.thread_ts)) is not None:
-            body["thread_ts"] = root.root
-        for name, value in (("blocks", draft.blocks), ("files", draft.files)):
-            if value:
-                body[name] = value
+        if draft.thread_ts in channel.messages:
+            body["thread_ts"] = draft.thread_ts
+        body |= {name: value for name, value in (("blocks", draft.blocks), ("files", draft.files)) if value}
         body |= draft.extra
         buttons = buttons_of(draft.blocks)
         entry = Entry(
@@ -178,7 +181,9 @@ class Posting:
             buttons=buttons,
             key=_key(draft.metadata),
         )
-        return Message(body, entry, draft.bot, draft.metadata, [Shown(button, draft.blocks) for button in buttons])
+        return Message(
+            body, entry, draft.bot, draft.metadata, [Shown(button, draft.blocks) for button in buttons]
+        )
 
     def _note_reply(self, team: Team, channel: Channel, message: Message) -> None:
         root = channel.messages.get(message.root)
@@ -197,9 +202,10 @@ class Posting:
         if not is_mention or message.bot == team.bot_id:
             self.tell(team, channel, said)
             return
-        delays = (0.0, self.pair_delay) if self.swaps_pairs else (self.pair_delay, 0.0)
-        tellings = [(delays[0], self.tell, said), (delays[1], self._tell_mention, events.mentioned(channel, message))]
-        for delay, tell, event in tellings if self.swaps_pairs else reversed(tellings):
+        pair = [(self._tell_mention, events.mentioned(channel, message)), (self.tell, said)]
+        if self.swaps_pairs:
+            pair.reverse()
+        for delay, (tell, event) in zip((0.0, self.pair_delay), pair, strict=True):
             tell(team, channel, event, delay)
 
     def _tell_mention(self, team: Team, channel: Channel, event: dict[str, Any], after: float = 0.0) -> None:

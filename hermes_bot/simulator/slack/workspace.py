@@ -1,4 +1,4 @@
-"""Knows what a simulated workspace is made of: teams, their people and channels, and the messages in these."""
+"""Knows what a simulated workspace is made of: teams, people, channels, and the messages in these."""
 
 from __future__ import annotations
 
