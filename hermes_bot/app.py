@@ -34,6 +34,7 @@ from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
@@ -74,6 +75,7 @@ class App:
         self._stack = AsyncExitStack()
         self.followers = Followers()
         self.ready = asyncio.Event()
+        self.serving_since: datetime | None = None  # set by the daemon; other commands host the bot for a while
 
     async def __aenter__(self) -> Self:
         """Take the folder, open the store, build the parts."""

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import secrets
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.admin import AdminError
+from hermes_bot.checkup import checkup
 from hermes_bot.errors import HermesError
 from hermes_bot.following import Settled, Showing
 from hermes_bot.messages import Incoming, Request, ThreadKey
 from hermes_bot.router import Answer, answer_to
+from hermes_bot.standing import Standee, standing
 from hermes_bot.state import OVER
-from hermes_bot.store import care, messages, outbox, questions, runs, threads
+from hermes_bot.store import care, messages, questions, runs, threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hermes_bot.config import Config
-    from hermes_bot.dispatch import Dispatcher
     from hermes_bot.following import Event, Followers
-    from hermes_bot.ports import Adapter, Clock, Emit, Op
+    from hermes_bot.ports import Emit, Op
     from hermes_bot.reception import Reception
     from hermes_bot.runs import Runs, RunView
-    from hermes_bot.skills import Registry
-    from hermes_bot.store.database import Database
     from hermes_bot.store.runs import RunRecord
 
 Json = dict[str, Any]
@@ -44,17 +41,11 @@ _KINDS: Mapping[str, type] = {
 _NAMES = {str: "a text", dict: "an object", list: "a list of texts", int: "a whole number"}
 
 
-class Host(Protocol):
+class Host(Standee, Protocol):
     """The program, as far as operations see it."""
 
-    config: Config
-    clock: Clock
-    db: Database
-    registry: Registry
     runs: Runs
     reception: Reception
-    dispatcher: Dispatcher
-    adapters: Mapping[str, Adapter]
     followers: Followers
 
 
@@ -102,6 +93,7 @@ class Operations:
             "threads.list": self._list_threads,
             "threads.history": self._history,
             "status": self._status,
+            "doctor": self._doctor,
             "db.check": self._check,
             "db.backup": self._backup,
             "db.vacuum": self._vacuum,
@@ -290,21 +282,12 @@ class Operations:
 
     async def _status(self, args: Mapping[str, Any], emit: Emit) -> Json:
         del args, emit
-        host = self._host
-        unfinished = await host.db.read(runs.unfinished)
-        oldest = await host.db.read(outbox.oldest_unsent)
-        return {
-            "pid": os.getpid(),
-            "name": host.config.bot.name,
-            "model": host.config.model.name if host.config.model else "offline",
-            "state_dir": str(host.config.state_dir),
-            "running": sum(run.status in ("queued", "running") for run in unfinished),
-            "waiting": sum(run.status == "waiting" for run in unfinished),
-            "working": host.dispatcher.running,
-            "oldest_unsent": oldest.isoformat() if oldest else None,
-            "adapters": sorted(host.adapters),
-            "skills": len(host.registry.skills),
-        }
+        return await standing(self._host)
+
+    async def _doctor(self, args: Mapping[str, Any], emit: Emit) -> Json:
+        del args, emit
+        found = await checkup(self._host)
+        return {"findings": [{"grade": one.grade, "what": one.what, "say": one.say} for one in found]}
 
     async def _check(self, args: Mapping[str, Any], emit: Emit) -> Json:
         del args, emit

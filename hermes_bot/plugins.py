@@ -1,4 +1,4 @@
-"""Knows what is installed beside the core: tools and adapters by entry point, skills and demo as folders."""
+"""Knows what is installed beside the core: plug-ins by entry point; skills, demo and unit as folders."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 TOOLS = "hermes_bot.tools"
 ADAPTERS = "hermes_bot.adapters"
+MANIFESTS = "hermes_bot.manifests"  # what a platform is told of an app: ``(name, mode, url) -> mapping``
 
 _PACKAGE = Path(__file__).parent
 
@@ -65,6 +66,11 @@ def skills_dir() -> Path:
 def demo_dir() -> Path:
     """Return the folder of the demo system, in a checkout or in the wheel."""
     return _bundled("data/demo", "bundled_demo")
+
+
+def systemd_dir() -> Path:
+    """Return the folder of the unit file, in a checkout or in the wheel."""
+    return _bundled("systemd", "bundled_systemd")
 
 
 def _bundled(in_checkout: str, in_wheel: str) -> Path:

@@ -37,10 +37,10 @@ LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 
 class Standing(Protocol):
-    """Says how each platform stands, by name."""
+    """The platforms."""
 
     def health(self) -> Mapping[str, Health]:
-        """Return it, the platforms that are off too."""
+        """Return how each stands, by name, those that are off too."""
         ...
 
 
@@ -58,6 +58,7 @@ class Standee(Protocol):
     """The program, as far as its standing goes.
 
     Attributes:
+        adapters: those that are on, by name.
         serving_since: since when it serves the platforms; None in a command that hosts the bot for itself.
     """
 
@@ -67,9 +68,17 @@ class Standee(Protocol):
     registry: Registry
     dispatcher: Dispatcher
     adapters: Mapping[str, Adapter]
-    platforms: Standing
-    upkeep: Ticking
     serving_since: datetime | None
+
+    @property
+    def platforms(self) -> Standing:
+        """The platforms."""
+        ...
+
+    @property
+    def upkeep(self) -> Ticking:
+        """What is done from time to time."""
+        ...
 
 
 async def standing(host: Standee) -> Json:
