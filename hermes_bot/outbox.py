@@ -229,7 +229,7 @@ class Outbox:
             moves.open_thread(db, row.message.thread, thread)
         if key.startswith(QUESTION) and key.count("/") == 1:
             questions.posted(db, key.removeprefix(QUESTION), shown.posted, now)  # only now it counts as asked
-        if shown.is_old:
+        if shown.is_old and row.message.kind != "notice":
             say = Outgoing(
                 key + POINTER, thread, "↑ It is done; the answer is above.", "notice", reply_to=shown.posted
             )

@@ -158,7 +158,7 @@ class Talk:
         return Incoming(
             event_id=event,
             thread=self.thread,
-            user=f"world:{self.thread.workspace}:{user}",
+            user=f"world:{self.thread.workspace}:{user}" if user else "",
             text=text,
             sent_at=sent,
             message_id=fields.pop("message_id", event),
