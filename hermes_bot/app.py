@@ -30,6 +30,7 @@ from hermes_bot.statusline import StatusLines
 from hermes_bot.store.database import Database
 from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
+from hermes_bot.tools.post import post_tools
 from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class App:
         self._stack = AsyncExitStack()
         self.followers = Followers()
         self.ready = asyncio.Event()
-        self.serving_since: datetime | None = None  # set by the daemon; other commands host the bot for a while
+        # set by the daemon; other commands host the bot for a while
+        self.serving_since: datetime | None = None
 
     async def __aenter__(self) -> Self:
         """Take the folder, open the store, build the parts."""
@@ -100,15 +102,17 @@ class App:
     async def _build(self) -> None:
         config = self.config
         self.registry = build_registry(config)
-        hands, close = build_hands(config, self.registry, self._parts.tools, self.clock)
-        self._stack.push_async_callback(close)
         self._build_platforms()
+        self.outbox = Outbox(self.db, self.adapters, self.clock, speed=config.pacing.speed)
+        policy = Policy.of(config.access)
+        tools = (*post_tools(policy, self.outbox, self.db), *self._parts.tools)
+        hands, close = build_hands(config, self.registry, tools, self.clock)
+        self._stack.push_async_callback(close)
         self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
         self.inbox = Inbox(self.db, self.clock)
-        self.outbox = Outbox(self.db, self.adapters, self.clock, speed=config.pacing.speed)
         self._joiner = Joiner(self.db, self.adapters)
         self.status = StatusLines(self.adapters, self.clock)
-        self.gate = Gate(Policy.of(config.access), self.db, self.clock)
+        self.gate = Gate(policy, self.db, self.clock)
         self.commands = Commands(self.db, self.runs, self.registry, config.bot.name)
         self.dispatcher = Dispatcher(
             self._work,

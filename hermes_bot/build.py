@@ -69,7 +69,7 @@ def build_toolbox(
         max_chars=6_000,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
-    toolbox = CoreToolbox((skill, *core, *plugged.tools, *extra))
+    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools))
     return toolbox
 
 
