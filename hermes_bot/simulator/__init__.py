@@ -14,5 +14,6 @@ what the platform refuses, fails when a ``FaultPlan`` says so, and keeps a ``Led
 from hermes_bot.simulator.faults import Fault, FaultPlan
 from hermes_bot.simulator.ledger import Change, Entry, Ledger
 from hermes_bot.simulator.slack import SlackSimulator
+from hermes_bot.simulator.telegram import TelegramSimulator
 
-__all__ = ["Change", "Entry", "Fault", "FaultPlan", "Ledger", "SlackSimulator"]
+__all__ = ["Change", "Entry", "Fault", "FaultPlan", "Ledger", "SlackSimulator", "TelegramSimulator"]

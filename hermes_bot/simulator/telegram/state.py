@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_bot.simulator.ledger import Ledger
 from hermes_bot.simulator.telegram.files import Files
 from hermes_bot.simulator.telegram.floods import Floods
+from hermes_bot.simulator.telegram.polling import Polls
 from hermes_bot.simulator.telegram.refusal import bad_request
 from hermes_bot.simulator.telegram.updates import Updates
 from hermes_bot.simulator.telegram.world import (
@@ -24,7 +26,6 @@ from hermes_bot.simulator.telegram.world import (
 )
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable, Mapping
 
 FIRST_SUPERGROUP = -1_000_000_000_000
@@ -86,8 +87,8 @@ class Telegram:
         privacy: the bot's privacy mode is on.
         hears_bots: bot-to-bot mode is on.
         has_topics: private chats with the bot can have topics.
-        complaints: what the real platform lets pass but no careful bot does: unknown parameters, lost markup.
-        commands: what ``setMyCommands`` set, by scope: ``default``, ``chat:-1001``, with ``/de`` for a language.
+        complaints: what the platform lets pass but no careful bot does: unknown parameters, lost markup.
+        commands: what ``setMyCommands`` set, by scope: ``default``, ``chat:-1001``, ``default/de``.
         presses: by the id of the callback query.
         drafts: the text shown last, by chat and ``draft_id``.
     """
@@ -108,6 +109,8 @@ class Telegram:
     presses: dict[str, Press] = field(default_factory=dict)
     drafts: dict[tuple[int, int], str] = field(default_factory=dict)
     webhook: Webhook = field(default_factory=Webhook)
+    hook_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    polls: Polls = field(default_factory=Polls)
     numbers: Numbers = field(default_factory=Numbers)
     updates: Updates = field(init=False)
     floods: Floods = field(init=False)
