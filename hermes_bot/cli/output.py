@@ -42,7 +42,7 @@ def print_markdown(text: str) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console(highlight=False).print(Markdown(_harmless(text)))
+    Console(highlight=False).print(Markdown(harmless(text)))
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -59,7 +59,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    cells = [[Text(_harmless(str(cell))) for cell in row] for row in rows]
+    cells = [[Text(harmless(str(cell))) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     if sum(widths[:-1]) + _GAP * len(widths[:-1]) + min(_LAST_COLUMN, widths[-1]) > console.width:
         for row in cells:
@@ -76,7 +76,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     console.print(table)
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Return a text without what a terminal would act on: answers quote logs, and a log may hold anything."""
     return _CONTROL.sub("", text)
 

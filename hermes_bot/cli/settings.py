@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.logs import Level
+    from hermes_bot.service import Supervisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,12 @@ class Settings:
 
         configure("debug" if self.is_verbose else level)
         return read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
+
+    def supervisor(self) -> Supervisor:
+        """Return whoever started this process and wants to hear from it."""
+        from hermes_bot.service import Supervisor
+
+        return Supervisor.of(os.environ)
 
 
 def settings_of(context: typer.Context) -> Settings:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "hermes_bot")
@@ -57,11 +58,17 @@ class Shell:
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
-    @contextlib.asynccontextmanager
-    async def start(self, *words: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    def start(self, *words: str) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
         """Start a command and kill it where it still runs at the end of the block."""
+        return self._start(*COMMAND, *words)
+
+    def start_python(self, script: str) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+        """Start a script likewise."""
+        return self._start(sys.executable, "-c", script)
+
+    @contextlib.asynccontextmanager
+    async def _start(self, *words: str) -> AsyncIterator[asyncio.subprocess.Process]:
         process = await asyncio.create_subprocess_exec(
-            *COMMAND,
             *words,
             cwd=self.folder,
             env=self.env,

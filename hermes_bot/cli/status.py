@@ -1,0 +1,93 @@
+"""Knows the command ``status``: how the running bot stands, for a person, a monitor or a program."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import typer
+
+from hermes_bot.cli.output import FAILED, AsJson, print_json, print_table
+from hermes_bot.cli.settings import settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_MIB = 1024 * 1024
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("status", epilog="Example: hermes-bot status --json")(status)
+
+
+def status(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """Tell how the bot stands: the running one, or one started for this moment.
+
+    Exit code 0: all is well; 1: something is not, and the output says what.
+    """
+    from hermes_bot.cli.hosting import call
+
+    found = asyncio.run(call(settings_of(context).start(), "status"))
+    if as_json:
+        print_json(found)
+    else:
+        _print(found, datetime.now(UTC))
+    raise typer.Exit(FAILED if found["troubles"] else 0)
+
+
+def _print(found: Mapping[str, Any], now: datetime) -> None:
+    zone = ZoneInfo(found["timezone"])
+    when = {name: _Moment(found[name], zone, now) for name in ("serving_since", "last_tick", "oldest_unsent")}
+    print_table(
+        ("platform", "state", "since", "last heard", "who and why"),
+        [
+            (
+                name,
+                one["state"],
+                _Moment(one["since"], zone, now),
+                _Moment(one["heard_at"], zone, now),
+                ". ".join(part for part in (one["identity"], one["why"]) if part) or "-",
+            )
+            for name, one in found["platforms"].items()
+        ],
+    )
+    if sys.stdout.isatty():
+        sys.stdout.write("\n")
+    print_table(("what", "value"), list(_facts(found, when)))
+
+
+def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tuple[str, object]]:
+    yield "bot", f"{found['name']}, hermes-bot {found['version']}, process {found['pid']}"
+    yield "serving since", when["serving_since"] if found["serving_since"] else "no daemon runs"
+    for name in ("running", "waiting", "working"):
+        yield name, found[name]
+    yield "oldest unsent", when["oldest_unsent"]
+    yield "posts of unknown fate", found["unknown_posts"]
+    yield "posts given up today", found["dead_posts"]
+    yield "last tick", when["last_tick"]
+    yield "model", found["model"]
+    yield "skills", found["skills"]
+    size, free = found["database_bytes"] / _MIB, found["free_bytes"] / _MIB
+    yield "database", f"{size:.1f} MiB in {found['state_dir']}, {free:,.0f} MiB free"
+    for trouble in found["troubles"] or ("none",):
+        yield "trouble", trouble
+
+
+class _Moment:
+    """A moment as a person reads it: in their zone, and how long ago."""
+
+    def __init__(self, text: str | None, zone: ZoneInfo, now: datetime) -> None:
+        self._at = datetime.fromisoformat(text).astimezone(zone) if text else None
+        self._now = now
+
+    def __str__(self) -> str:
+        if self._at is None:
+            return "-"
+        seconds = int((self._now - self._at).total_seconds())
+        size, unit = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
+        return f"{self._at:%Y-%m-%d %H:%M:%S %Z} ({max(0, seconds) // size} {unit} ago)"
