@@ -31,7 +31,7 @@ BOT_TURNS = 3  # of programs in a thread without a person between (platforms.md 
 ONE_ROW = timedelta(hours=1)  # between two audit rows about a place that is not ours
 MOST_PLACES = 1_000  # that are remembered so; more of them are a flood, and get no rows
 # a question on a budget asks for a fresh allowance
-_TO_ANSWER: Mapping[QuestionKind, Verb] = {"info": "answer", "approval": "approve", "budget": "continue"}
+TO_ANSWER: Mapping[QuestionKind, Verb] = {"info": "answer", "approval": "approve", "budget": "continue"}
 _COMMANDS: Mapping[str, Verb] = {"stop": "stop"}
 _OTHERS: Mapping[type[Route], Verb | None] = {
     Task: "ask",
@@ -97,7 +97,7 @@ class Gate:
             case Command(verb, args):
                 return "ask" if verb == "run" and args else _COMMANDS.get(verb, "command")
             case Answer() | NoAnswer():
-                return _TO_ANSWER[question.question.kind if question else "info"]
+                return TO_ANSWER[question.question.kind if question else "info"]
             case Pressed(press):
                 return await self._verb_of_press(press)
             case Task() | GoOn() | UnknownCommand() | NotForUs():
@@ -109,7 +109,7 @@ class Gate:
         if press.question.startswith(STOP_PREFIX):
             return "stop"
         asked = await self._db.read(lambda db: questions.get(db, press.question))
-        return _TO_ANSWER[asked.question.kind] if asked else "answer"
+        return TO_ANSWER[asked.question.kind] if asked else "answer"
 
     async def _where(self, said: Incoming) -> Where:
         """Return where something happened; what a thread was when it began, its presses know no better."""

@@ -9,10 +9,12 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hermes_bot.access import Where
 from hermes_bot.admin import AdminError
 from hermes_bot.checkup import checkup
 from hermes_bot.errors import HermesError
 from hermes_bot.following import Settled, Showing
+from hermes_bot.gate import TO_ANSWER
 from hermes_bot.messages import Incoming, Request, ThreadKey
 from hermes_bot.router import Answer, answer_to
 from hermes_bot.standing import Standee, standing
@@ -22,7 +24,9 @@ from hermes_bot.store import care, messages, questions, runs, threads
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from hermes_bot.access import Verb
     from hermes_bot.following import Event, Followers
+    from hermes_bot.gate import Gate
     from hermes_bot.ports import Emit, Op
     from hermes_bot.reception import Reception
     from hermes_bot.runs import Runs, RunView
@@ -47,6 +51,7 @@ class Host(Standee, Protocol):
     runs: Runs
     reception: Reception
     followers: Followers
+    gate: Gate
 
 
 class Operations:
@@ -119,6 +124,7 @@ class Operations:
         thread, run, text = view.record.thread, view.record.id, str(args["text"])
         with self._waiting(), self._host.followers.following(thread) as events:
             if view.record.status == "stopped" and text.strip().lower() == "continue":
+                await self._permit("continue", thread, run)
                 if await self._host.reception.continue_run(run, USER) is None:
                     raise HermesError(f"Run {run} was continued already.")
             else:
@@ -131,12 +137,19 @@ class Operations:
             raise HermesError(
                 f"Run {run} waits for no answer. `hermes-bot runs show {run}` says where it is."
             )
+        await self._permit(TO_ANSWER[asked.question.kind], thread, run)
         match answer_to(asked, text):
             case Answer(question, chosen):
                 if not await self._host.reception.answer(question, chosen, self._said(thread, text)):
                     raise HermesError(f"The question of run {run} was answered already, or has expired.")
             case refused:
                 raise HermesError(refused.say)
+
+    async def _permit(self, verb: Verb, thread: ThreadKey, run: str) -> None:
+        """Ask the gate as every surface does, so that there is no door beside it."""
+        verdict = await self._host.gate.may(USER, verb, Where.of(thread), run)
+        if not verdict.ok:
+            raise HermesError(verdict.why)
 
     async def _until_settled(self, events: asyncio.Queue[Event], answers: deque[str], emit: Emit) -> Json:
         """Return the outcome of the thread's run once it is over, or waits with no answer left for it."""
