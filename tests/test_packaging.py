@@ -75,7 +75,8 @@ def _names(wheel: Path) -> list[str]:
 
 def test_the_wheel_owns_its_own_top_level_names_only(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in _names(wheel)}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"hermes_bot", "hermes_console"}
+    ours = {"hermes_bot", "hermes_console", "hermes_slack", "hermes_telegram"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == ours
 
 
 def test_the_source_package_holds_what_wheel_and_tests_need(tmp_path: Path) -> None:
@@ -86,6 +87,9 @@ def test_the_source_package_holds_what_wheel_and_tests_need(tmp_path: Path) -> N
         "LICENSE",
         "README.md",
         "adapters/hermes_console/adapter.py",
+        "adapters/hermes_slack/adapter.py",
+        "adapters/hermes_telegram/adapter.py",
+        "systemd/hermes-bot.service",
         "data/demo/demo.toml",
         "hermes_bot/cli/__init__.py",
         "skills/log-diagnosis/chain.yaml",
@@ -110,8 +114,9 @@ def test_the_wheel_brings_skills_demo_rules_types_and_licence(wheel: Path) -> No
 
 
 def test_every_source_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
-    here = {str(path.relative_to(ROOT)) for path in (ROOT / "hermes_bot").rglob("*.py")}
-    assert here <= set(_names(wheel))
+    core = {str(path.relative_to(ROOT)) for path in (ROOT / "hermes_bot").rglob("*.py")}
+    adapters = ROOT / "adapters"
+    assert core | {str(path.relative_to(adapters)) for path in adapters.rglob("*.py")} <= set(_names(wheel))
 
 
 def test_the_metadata_says_what_it_is(wheel: Path) -> None:
@@ -121,12 +126,13 @@ def test_the_metadata_says_what_it_is(wheel: Path) -> None:
     assert said["Description-Content-Type"] == "text/markdown"
 
 
-def test_the_entry_points_are_the_command_and_the_console(wheel: Path) -> None:
+def test_the_entry_points_are_the_command_and_the_adapters(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         name = next(name for name in packed.namelist() if name.endswith("entry_points.txt"))
         points = packed.read(name).decode()
     assert "[console_scripts]\nhermes-bot = hermes_bot.cli:main" in points
     assert "[hermes_bot.adapters]\nconsole = hermes_console:ConsoleAdapter" in points
+    assert "\nslack = hermes_slack:SlackAdapter\ntelegram = hermes_telegram:TelegramAdapter" in points
 
 
 def test_every_direct_dependency_has_a_floor_and_there_are_few(wheel: Path) -> None:
