@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from endpoint import Answer, act, finish
-from toolroom import context, ready
+from tools.toolroom import context, ready
 from world import World, scripted
 
 from hermes_bot.config import Access
