@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hermes_bot.config import Config
-    from hermes_bot.service.reach import Who
-
 SYSTEM_CONFIG = Path("/etc/hermes-bot/hermes.toml")
 TRIAL_SECONDS = 60
 
@@ -36,7 +34,12 @@ Groups = Annotated[
 ]
 UnitDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the unit file goes.")]
 CredentialsDir = Annotated[Path, typer.Option(metavar="FOLDER", help="Where a file for each secret lies.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a unit file that was changed by hand.")]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Write it over a file changed by hand, and where it looks as if it cannot start."
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -65,12 +68,18 @@ def install_service(
     if user and dynamic:
         raise typer.BadParameter("--user and --dynamic exclude each other.")
     found = _configuration(config or settings_of(context).config)
+    target = unit_dir.absolute() / NAME
+    before = _existing(target, is_guarded=not (force or dry_run))
     wanted = _wanted(found, user, group or [], credentials_dir.absolute())
+    if doubt := _doubt(wanted, found):
+        if not (force or dry_run):
+            raise HermesError(doubt)
+        complain(doubt)
     text = unit_text(_template(), wanted)
     if dry_run:
         sys.stdout.write(text)
         return
-    said = _write(unit_dir.absolute() / NAME, text, force=force)
+    said = _write(target, before, text)
     _make_private(wanted.credentials)
     sys.stdout.write("\n".join([said, "", *_next(found, wanted)]) + "\n")
 
@@ -93,27 +102,22 @@ def _configuration(named: str) -> Config:
 
 def _wanted(config: Config, user: str, groups: list[str], credentials: Path) -> Wanted:
     from hermes_bot.config import SECRETS
-    from hermes_bot.service.reach import HOMES, is_in, who
+    from hermes_bot.service.reach import HOMES, is_in
 
-    someone = who(user, groups)
-    needed = _needed(config)
-    _must_reach(needed, someone)
     own_state = config.state_dir if config.state_dir != STATE_DIR else None
     if own_state is not None and not user:
         raise ConfigError(
             f"{config.origin}: [bot] state_dir is {own_state}, which is not a made-up user's. "
             f"Set it to {STATE_DIR}, or name its owner with --user."
         )
-    command = (sys.executable, "-P", "-m", "hermes_bot", "--config", str(config.origin), "run")
-    _try_out(command[:4])
     return Wanted(
-        command,
+        (sys.executable, "-P", "-m", "hermes_bot", "--config", str(config.origin), "run"),
         tuple(SECRETS),
         credentials,
         user,
         tuple(groups),
         own_state,
-        any(is_in(path, HOMES) for path in [*needed, *([own_state] if own_state else [])]),
+        bool(user) and any(is_in(path, HOMES) for path in _needed(config)),
         config.bot.shutdown_seconds,
     )
 
@@ -122,34 +126,33 @@ def _needed(config: Config) -> list[Path]:
     """Return what the service cannot start without: interpreter, library, configuration."""
     import hermes_bot
 
-    origin = [config.origin] if config.origin else []
+    own = [path for path in (config.origin, config.bot.state_dir) if path and path != STATE_DIR]
     prefixes = (Path(sys.executable), Path(sys.prefix), Path(sys.base_prefix))
-    return [*prefixes, Path(hermes_bot.__file__).absolute(), *origin]
+    return [*prefixes, Path(hermes_bot.__file__).absolute(), *own]
 
 
-def _must_reach(needed: list[Path], user: Who) -> None:
-    from hermes_bot.service.reach import barrier
+def _doubt(wanted: Wanted, config: Config) -> str:
+    """Return why the service would not start, with what to do; empty where it would."""
+    from hermes_bot.service.reach import barrier, who
 
-    for path in needed:
+    user = who(wanted.user, wanted.groups)
+    for path in _needed(config):
         if why := barrier(path, user):
-            raise HermesError(
+            return (
                 f"{path} {why}. Put hermes-bot where every user can read it, /opt/hermes-bot/.venv say, its "
                 f"configuration into {SYSTEM_CONFIG.parent}, or name a user who can with --user."
             )
-
-
-def _try_out(command: tuple[str, ...]) -> None:
-    """See that the command starts without this shell's environment and folder."""
-    words = [*command, "--version"]
+    words = [*wanted.command[:4], "--version"]
     try:
         subprocess.run(  # noqa: S603 - the interpreter that runs this
             words, env={}, cwd="/", check=True, capture_output=True, timeout=TRIAL_SECONDS
         )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise HermesError(
+    except (OSError, subprocess.SubprocessError):
+        return (
             f"`{shlex.join(words)}` does not work outside this shell. Install hermes-bot into a virtual "
             "environment and call that one's hermes-bot."
-        ) from error
+        )
+    return ""
 
 
 def _template() -> str:
@@ -158,25 +161,33 @@ def _template() -> str:
     return (systemd_dir() / NAME).read_text(encoding="utf-8")
 
 
-def _write(target: Path, text: str, *, force: bool) -> str:
-    """Write the unit whole or not at all, and return what was done."""
+def _existing(target: Path, *, is_guarded: bool) -> str:
+    """Return the unit that is there; one that was changed by hand is not to be lost where it is guarded."""
     try:
         before = target.read_text(encoding="utf-8") if target.exists() else ""
-        if before == text:
-            return f"{target} is as it should be; nothing was changed."
-        if before and not is_ours(before) and not force:
-            raise HermesError(
-                f"{target} was changed by hand and is left as it is. Move the changes into a drop-in "
-                "(systemctl edit hermes-bot) and call this again with --force; --dry-run shows the new file."
-            )
-        part = target.with_name(f".{target.name}.part")
+    except (OSError, ValueError) as error:
+        raise HermesError(f"{target} cannot be read as text ({error}). Move it away.") from error
+    if before and not is_ours(before) and is_guarded:
+        raise HermesError(
+            f"{target} was changed by hand and is left as it is. Move the changes into a drop-in (systemctl "
+            "edit hermes-bot) and call this again with --force; --dry-run shows the new file."
+        )
+    return before
+
+
+def _write(target: Path, before: str, text: str) -> str:
+    """Write the unit whole or not at all, and return what was done."""
+    if before == text:
+        return f"{target} is as it should be; nothing was changed."
+    part = target.with_name(f".{target.name}.part")
+    try:
         part.write_text(text, encoding="utf-8")
         part.chmod(0o644)
         part.replace(target)
     except OSError as error:
         raise HermesError(
-            f"{error.filename or target}: this user may not write it ({error.strerror}). Call this as root "
-            "(sudo), or see the unit with --dry-run."
+            f"{target}: this user may not write it ({error.strerror}). Call this as root (sudo), or see the "
+            "unit with --dry-run."
         ) from error
     return f"{'Replaced' if before else 'Wrote'} {target}"
 

@@ -64,6 +64,11 @@ def barrier(path: Path, user: Who) -> str:
         return "lies in a temporary folder, and the service has its own"
     if not user.name and is_in(path, HOMES):
         return "lies in a home folder, which the service does not see"
+    return forbidden(path, user)
+
+
+def forbidden(path: Path, user: Who) -> str:
+    """Return why a user has no right to read a path, likewise."""
     for step in _steps(path):
         try:
             found = step.stat()

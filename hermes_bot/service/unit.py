@@ -1,8 +1,8 @@
 """Knows the unit file: the shipped one with the command, user and folders of this host put in. Pure.
 
-A line ``# install-service: NAME`` in the shipped file marks the settings below it as those to be put in. The
-first line of a written file is a checksum of the rest: a file that fits its checksum is ours, and a later
-version may replace it; one that does not was changed by hand.
+A line ``# install-service: NAME`` in the shipped file marks the settings below it, up to an empty line or
+a comment, as those to be put in. The first line of a written file is a checksum of the rest: a file that fits
+its checksum is ours, and a later version may replace it; one that does not was changed by hand.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from hermes_bot.errors import HermesError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,9 +54,13 @@ class Wanted:
 
 
 def unit_text(template: str, wanted: Wanted) -> str:
-    """Return the whole unit file, stamped."""
+    """Return the whole unit file, stamped.
+
+    Raises:
+        HermesError: systemd takes no program with such a path.
+    """
     lines = {
-        "command": [f"ExecStart={' '.join(map(_word, wanted.command))}"],
+        "command": [f"ExecStart={' '.join([_program(wanted.command[0]), *map(_word, wanted.command[1:])])}"],
         "user": [
             f"User={wanted.user}" if wanted.user else "DynamicUser=yes",
             *([f"SupplementaryGroups={' '.join(wanted.groups)}"] if wanted.groups else []),
@@ -87,10 +93,8 @@ def command_of(text: str) -> tuple[str, ...]:
     if found is None:
         return ()
     words = re.findall(r'"((?:\\.|[^"\\])*)"|(\S+)', found[1])
-    return tuple(
-        re.sub(r"\\(.)", r"\1", quoted or bare).replace("$$", "$").replace("%%", "%")
-        for quoted, bare in words
-    )
+    plain = [re.sub(r"\\(.)", r"\1", quoted or bare).replace("%%", "%") for quoted, bare in words]
+    return (*plain[:1], *(word.replace("$$", "$") for word in plain[1:]))
 
 
 def _digest(text: str) -> str:
@@ -99,6 +103,15 @@ def _digest(text: str) -> str:
 
 def _percent(text: str) -> str:
     return text.replace("%", "%%")  # systemd.unit(5): specifiers
+
+
+def _program(path: str) -> str:
+    """Return the first word of a command: no variables are put into it, and some characters are refused."""
+    if re.search(r'["\\\x00-\x1f]', path):
+        raise HermesError(
+            f"{path}: systemd starts no program with such a path. Install hermes-bot elsewhere."
+        )
+    return _percent(path) if _PLAIN.fullmatch(path) else f'"{_percent(path)}"'
 
 
 def _word(text: str) -> str:
