@@ -88,7 +88,7 @@ def _given(telegram: Telegram, args: Arguments, name: str) -> list[Entity]:
             kept.append(dict(one))
         else:
             telegram.complain(f"{args.method}: entity {one} lies outside of the text and is lost.")
-    return kept
+    return sorted(kept, key=lambda one: (one["offset"], -one["length"]))
 
 
 def _watch_nesting(telegram: Telegram, method: str, entities: list[Entity]) -> None:
@@ -96,7 +96,7 @@ def _watch_nesting(telegram: Telegram, method: str, entities: list[Entity]) -> N
     for number, outer in enumerate(entities):
         for inner in entities[number + 1 :]:
             if inner["offset"] >= outer["offset"] + outer["length"]:
-                continue
+                break
             kinds = (str(outer["type"]), str(inner["type"]))
             is_quote = ["blockquote" in kind for kind in kinds]
             if all(is_quote) or (_MONOSPACE & set(kinds) and not is_quote[0]):

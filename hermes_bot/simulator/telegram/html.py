@@ -35,6 +35,8 @@ _TYPES: Mapping[str, str] = {
     "tg-time": "date_time",
 }
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"'}
+_START = re.compile(r"<([^\s>]*)")
+_END = re.compile(r"</([^\s>]*)\s*(>?)")
 _SPECIAL = re.compile(r"[<&]")
 _CHARACTER = re.compile(r"&(?:#[xX](?P<hex>[0-9a-fA-F]{1,8})|#(?P<dec>[0-9]{1,8})|(?P<name>[A-Za-z]+));?")
 _ATTRIBUTE = re.compile(
@@ -94,6 +96,9 @@ def parse_html(source: str) -> tuple[str, list[Entity]]:
         raise bad_request(
             f"can't parse entities: Can't find end tag corresponding to start tag \"{parse.opened[-1].tag}\""
         )
+    for entity in parse.entities:
+        if entity["type"] == "code":
+            entity.pop("language", None)  # it counts inside a <pre> only
     parse.entities.sort(key=lambda one: (one["offset"], -one["length"]))
     return "".join(parse.pieces), parse.entities
 
@@ -118,7 +123,7 @@ def _character(match: re.Match[str]) -> str | None:
 
 def _read_start(parse: _Parse) -> None:
     begin = parse.at
-    name = re.compile(r"<([^\s>]*)").match(parse.source, begin)
+    name = _START.match(parse.source, begin)
     if name is None or name.end() >= len(parse.source):
         raise parse.wrong("Unclosed start tag", begin)
     tag = name[1].lower()
@@ -173,7 +178,7 @@ def _read_end(parse: _Parse) -> None:
     begin = parse.at
     if not parse.opened:
         raise parse.wrong("Unexpected end tag", begin)
-    match = re.compile(r"</([^\s>]*)\s*(>?)").match(parse.source, begin)
+    match = _END.match(parse.source, begin)
     if match is None or not match[2]:
         raise parse.wrong("Unclosed end tag", begin)
     opened = parse.opened.pop()
@@ -213,9 +218,6 @@ def _close(parse: _Parse, opened: _Open) -> None:
             entity["unix_time"] = int(opened.values.get("unix", "0") or 0)
         case _:
             pass
-    if entity["type"] == "code":  # the language counts inside a <pre> only, which is not closed yet
-        parse.entities.append(entity)
-        return
     parse.entities.append(entity)
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from aiohttp import web
 
+from hermes_bot.alongside import Alongside
 from hermes_bot.simulator.faults import FaultPlan
-from hermes_bot.simulator.telegram import membership, people
+from hermes_bot.simulator.telegram import control, membership, people
+from hermes_bot.simulator.telegram.courier import Courier
 from hermes_bot.simulator.telegram.people import PressAnswer, Words
 from hermes_bot.simulator.telegram.server import LARGEST_BODY, Server
 from hermes_bot.simulator.telegram.state import Telegram
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from hermes_bot.simulator.ledger import Ledger
     from hermes_bot.simulator.telegram.entities import Entity
     from hermes_bot.simulator.telegram.state import Call, ChatAction
+    from hermes_bot.simulator.telegram.world import Status
 
 _SECRET = "TEST-token-of-the-local-simulator-0"  # noqa: S105 - good on this simulator only; 35 characters
 _SHUTDOWN_SECONDS = 0.5
@@ -113,11 +116,12 @@ class TelegramSimulator:
     async def start(self, port: int = 0) -> None:
         """Listen on 127.0.0.1, on a free port if none is named."""
         app = web.Application(client_max_size=LARGEST_BODY)
-        app.add_routes(self._server.routes())
+        app.add_routes([*self._server.routes(), *control.door(self).routes()])
         runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS, access_log=None)
         await runner.setup()
         self._stack.push_async_callback(runner.cleanup)
         self._stack.callback(self._server.close)
+        await self._stack.enter_async_context(Alongside(Courier(self.state).run()))
         await web.TCPSite(runner, "127.0.0.1", port).start()
         address = f"http://127.0.0.1:{runner.addresses[0][1]}"
         self.base_url, self.file_base_url = f"{address}/bot", f"{address}/file/bot"
@@ -241,3 +245,67 @@ class TelegramSimulator:
     def push(self, update: Mapping[str, Any]) -> int:
         """Queue any update as it is, and return its id; it gets one where it has none."""
         return self.state.updates.push(dict(update))
+
+    # the bot's place among people
+
+    def set_status(self, chat: int, user: int, status: Status, *, by: int = 0) -> None:
+        """Make somebody, or the bot, a member, an admin, restricted, gone or thrown out; ``by`` did it."""
+        membership.set_status(self.state, chat, user, status, by)
+
+    def kick(self, chat: int) -> None:
+        """Throw the bot out of a chat."""
+        self.set_status(chat, self.state.bot.id, "kicked")
+
+    def invite(self, chat: int) -> None:
+        """Let the bot into a chat (again)."""
+        self.set_status(chat, self.state.bot.id, "member")
+
+    def block(self, user: int) -> None:
+        """Let a person block the bot."""
+        membership.block(self.state, user, is_blocked=True)
+
+    def unblock(self, user: int) -> None:
+        """Let a person unblock the bot."""
+        membership.block(self.state, user, is_blocked=False)
+
+    def migrate(self, old: int, new: int) -> None:
+        """Let a basic group become a supergroup with another id."""
+        membership.migrate(self.state, old, new)
+
+    def add_topic(self, chat: int, name: str, *, by: int = 0) -> int:
+        """Let somebody open a topic in a forum, and return its id."""
+        return membership.add_topic(self.state, chat, name, by)
+
+    def close_topic(self, chat: int, topic: int) -> None:
+        """Let somebody close a topic: nobody writes there any more."""
+        membership.close_topic(self.state, chat, topic, is_closed=True)
+
+    def reopen_topic(self, chat: int, topic: int) -> None:
+        """Let somebody open a closed topic again."""
+        membership.close_topic(self.state, chat, topic, is_closed=False)
+
+    def delete_topic(self, chat: int, topic: int) -> None:
+        """Let somebody delete a topic with all that stands in it; the bot is not told."""
+        membership.delete_topic(self.state, chat, topic)
+
+    # what goes wrong with deliveries
+
+    def redeliver_next(self, count: int = 1) -> None:
+        """Let the next ``count`` updates come a second time, though they were confirmed."""
+        self.state.updates.redeliver(count)
+
+    def conflict_for(self, seconds: float) -> None:
+        """Let another poller hold the token: every poll of the bot ends with 409 for so long."""
+        self.state.polls.conflict(self.state, seconds)
+
+    def hang_polls(self, hangs: bool = True) -> None:  # noqa: FBT001, FBT002 - a switch, named by its method
+        """Let no poll end any more, with updates or without, until called with False."""
+        self.state.polls.hang(hangs)
+
+    def shuffle(self, seed: int | None) -> None:
+        """Let updates of different chats come in another order than they happened; None ends that."""
+        self.state.updates.shuffle(seed)
+
+    def jump_update_ids(self, to: int) -> None:
+        """Do what an idle week does: nothing waits any more, and ids go on from ``to``, perhaps lower."""
+        self.state.updates.jump(to)

@@ -17,6 +17,7 @@ from hermes_bot.simulator.telegram.world import (
     CHANNEL_BOT,
     GROUP_ANONYMOUS_BOT,
     LINKED_CHANNEL,
+    NO_PERSON,
     Chat,
     ChatKind,
     Message,
@@ -186,6 +187,6 @@ class Telegram:
         elif topic:
             message.reply_to = chat.topics[topic].creation
         chat.messages[message.id] = message
-        if author is not None and author.is_bot:
+        if author is not None and author.is_bot and author.id not in NO_PERSON:
             chat.last_bot = author.id
         return message

@@ -74,13 +74,14 @@ class Updates:
         self._next = first_id
         self._waiting: deque[Pending] = deque()
         self._again: deque[Pending] = deque()
+        self._lent = 0
         self._redeliveries = 0
         self._random: random.Random | None = None
         self._last_offset: int | None = None
         self._last_answer = float("-inf")
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._waiting) + self._lent
 
     def add(self, kind: str, content: dict[str, Any], seconds: float = KEPT_SECONDS) -> int:
         """Take something that happened, if the bot wants that kind, and return its id or 0."""
@@ -126,15 +127,22 @@ class Updates:
         self._waiting.clear()
         self._again.clear()
 
-    def take_all(self) -> list[Pending]:
-        """Return and remove all that waits: for a webhook's lanes."""
+    def lend(self) -> list[Pending]:
+        """Return and remove all that waits, for a webhook; each is settled or given back."""
         self._expire()
-        taken = list(self._waiting)
+        lent = list(self._waiting)
         self._waiting.clear()
-        return taken
+        self._lent += len(lent)
+        return lent
+
+    def settle(self, pending: Pending) -> None:
+        """Count a lent update as confirmed."""
+        self._lent -= 1
+        self.note_confirmed(pending.id)
 
     def give_back(self, pending: Collection[Pending]) -> None:
-        """Put back what the lanes did not deliver."""
+        """Put back what was lent and not delivered."""
+        self._lent -= len(pending)
         self._waiting = deque(sorted([*pending, *self._waiting], key=lambda one: one.id))
         self.news.set()
 
