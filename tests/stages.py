@@ -1,0 +1,414 @@
+"""The whole bot on each platform, as people there meet it: one way to speak, press and read for all of them.
+
+The bot is the real program with its real adapters; Slack and Telegram are the simulators that come with it, over
+the platforms' own protocols; the console is a terminal's end of the admin socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from endpoint import Answer, Endpoint, Scripted
+
+from hermes_bot.admin import AdminClient
+from hermes_bot.alongside import Alongside
+from hermes_bot.app import App, Parts
+from hermes_bot.config import (
+    Access,
+    Adapters,
+    Bot,
+    Config,
+    ModelSection,
+    Pacing,
+    Secrets,
+    SlackSection,
+    TelegramSection,
+)
+from hermes_bot.simulator import SlackSimulator, TelegramSimulator
+from hermes_bot.store import runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hermes_bot.simulator import Entry, FaultPlan
+    from hermes_bot.store.runs import RunRecord
+    from hermes_bot.tools.declare import Tool
+
+SPEED = 1_000.0  # of every pace; how slow platforms are is other tests' subject
+PLACEHOLDERS = re.compile(r"^[…⏳.\s]*$")
+SLACK, TELEGRAM, CONSOLE = "slack", "telegram", "console"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One post of the bot as people see it now."""
+
+    id: str
+    text: str
+    buttons: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    edits: int = 0
+
+
+@dataclass
+class Stage(ABC):
+    """One platform with the bot on it.
+
+    Attributes:
+        platform: its name.
+        people: ids of those who may speak, by the role names ``asker`` and ``other``; ``stranger`` may not.
+    """
+
+    app: App
+    endpoint: Endpoint
+    platform: str = ""
+    people: dict[str, str] = field(default_factory=dict)
+
+    @abstractmethod
+    async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
+        """Address the bot, at the top or in a thread; return the thread."""
+
+    @abstractmethod
+    async def follow(self, thread: str, text: str, who: str = "asker") -> str:
+        """Go on without a mention, in the way the platform has for it; return the message's id."""
+
+    @abstractmethod
+    async def press(self, thread: str, label: str, who: str = "asker") -> str:
+        """Press the newest button with this label; return what the presser alone is told."""
+
+    @abstractmethod
+    async def verb(self, text: str, who: str = "asker", thread: str = "") -> str:
+        """Use a command; return what it answers."""
+
+    @abstractmethod
+    def now(self, thread: str) -> list[Seen]:
+        """Return the bot's posts in a thread, status lines and empty posts left out."""
+
+    async def until(self, holds: Callable[[], Any], seconds: float = 15.0) -> Any:
+        """Wait until something holds, and return it."""
+        async with asyncio.timeout(seconds):
+            while not (found := holds()):
+                await asyncio.sleep(0.01)
+        return found
+
+    async def heard(self, thread: str, number: int = 1) -> list[Seen]:
+        """Wait until there are so many posts in a thread."""
+        try:
+            return list(await self.until(lambda: (it := self.now(thread))[number - 1 :] and it))
+        except TimeoutError:
+            raise AssertionError(f"{self.now(thread)} after 15 s; {await self.runs()}") from None
+
+    async def settle(self) -> None:
+        """Wait until nothing is at work and everything that can be posted is posted."""
+        async with asyncio.timeout(15):
+            while any(map(bool, self.app.dispatcher.held())):
+                await asyncio.sleep(0.01)
+        await self.app.outbox.flush(10)
+
+    async def runs(self) -> list[RunRecord]:
+        """Return all runs, oldest first."""
+        return (await self.app.db.read(lambda db: runs.list_runs(db, 100)))[::-1]
+
+    @property
+    def prompts(self) -> list[str]:
+        """What the model was asked so far: the last message of each request."""
+        return [str(request["messages"][-1]["content"]) for request in self.endpoint.requests]
+
+
+@dataclass
+class OnSlack(Stage):
+    sim: SlackSimulator = field(default_factory=SlackSimulator)
+    channel: str = "C1"
+
+    async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
+        ts = await self.sim.say(self.people[who], self.channel, f"<@UBOT> {text}", thread_ts=thread)
+        return thread or ts
+
+    async def follow(self, thread: str, text: str, who: str = "asker") -> str:
+        return await self.sim.say(self.people[who], self.channel, text, thread_ts=thread)
+
+    async def press(self, thread: str, label: str, who: str = "asker") -> str:
+        entry = next(
+            it
+            for it in reversed(self.sim.ledger.seen(self.channel, thread))
+            if any(button["label"] == label for button in it.buttons)
+        )
+        before = len(self.sim.ledger.entries)
+        await self.sim.press(self.people[who], self.channel, entry.id, label=label)
+        await self.settle()
+        told = [it for it in self.sim.ledger.entries[before:] if it.only_for == self.people[who]]
+        return told[-1].text if told else ""
+
+    async def verb(self, text: str, who: str = "asker", thread: str = "") -> str:
+        before = len(self.sim.ledger.entries)
+        if not thread:
+            answer = await self.sim.slash(self.people[who], self.channel, "/hermes", text)
+            return str(answer.text or "")
+        await self.sim.say(self.people[who], self.channel, f"<@UBOT> {text}", thread_ts=thread)
+
+        def told() -> list[Entry]:
+            return [it for it in self.sim.ledger.entries[before:] if it.from_bot and it.thread == thread]
+
+        found: list[Entry] = await self.until(told)
+        return found[-1].text
+
+    def now(self, thread: str) -> list[Seen]:
+        return [
+            _seen(it)
+            for it in self.sim.ledger.seen(self.channel, thread)
+            if it.from_bot and not it.only_for and not _is_status(it)
+        ]
+
+
+@dataclass
+class OnTelegram(Stage):
+    sim: TelegramSimulator = field(default_factory=TelegramSimulator)
+    chat: int = -1001
+
+    async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
+        reply_to = int(self._last(thread).id) if thread else 0
+        said = f"@my_bot {text}"
+        number = await self.sim.say(int(self.people[who]), self.chat, said, reply_to=reply_to)
+        return thread or str(number)
+
+    async def follow(self, thread: str, text: str, who: str = "asker") -> str:
+        to = int(self._last(thread).id)
+        return str(await self.sim.say(int(self.people[who]), self.chat, text, reply_to=to))
+
+    async def press(self, thread: str, label: str, who: str = "asker") -> str:
+        entry = next(
+            it
+            for it in reversed(self._chain(thread))
+            if any(button["label"] == label for button in it.buttons)
+        )
+        answer = await self.sim.press(int(self.people[who]), self.chat, int(entry.id), label=label)
+        await self.settle()
+        return str(answer.text or "")
+
+    async def verb(self, text: str, who: str = "asker", thread: str = "") -> str:
+        reply_to = int(self._last(thread).id) if thread else 0
+        name, *rest = text.split(" ", 1)
+        said = " ".join((f"/{name.replace('-', '_')}@my_bot", *rest))
+        number = await self.sim.say(int(self.people[who]), self.chat, said, reply_to=reply_to)
+
+        def told() -> list[Entry]:
+            return [
+                it
+                for it in self.sim.ledger.seen(str(self.chat))
+                if it.from_bot and it.reply_to == str(number) and not _is_status(it)
+            ]
+
+        found: list[Entry] = await self.until(told)
+        return found[-1].text
+
+    def now(self, thread: str) -> list[Seen]:
+        return [_seen(it) for it in self._chain(thread) if it.from_bot and not _is_status(it)]
+
+    def _chain(self, thread: str) -> list[Entry]:
+        """Return the messages of a reply chain, from its root on."""
+        members = {thread}
+        found: list[Entry] = []
+        for entry in self.sim.ledger.seen(str(self.chat)):
+            if entry.id in members or entry.reply_to in members:
+                members.add(entry.id)
+                found.append(entry)
+        return found
+
+    def _last(self, thread: str) -> Entry:
+        return [it for it in self._chain(thread) if it.from_bot or it.id == thread][-1]
+
+
+@dataclass
+class OnConsole(Stage):
+    client: AdminClient | None = None
+    lines: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _ids: Any = field(default_factory=lambda: count(1))
+    _attached: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
+        thread = thread or f"t{next(self._ids)}"
+        if thread not in self._attached:
+            self._attached[thread] = asyncio.Event()
+            await self.stack.enter_async_context(Alongside(self._attach(thread)))
+            await self._attached[thread].wait()
+        await self._say(thread, text, who)
+        return thread
+
+    async def _attach(self, thread: str) -> None:
+        assert self.client is not None
+
+        def take(event: Mapping[str, Any]) -> None:
+            if event["type"] == "attached":
+                self._attached[thread].set()
+            elif event["type"] == "post":
+                self.lines.setdefault(thread, []).append(dict(event))
+
+        await self.client.call("console.attach", {"thread": thread}, take)
+
+    async def _say(self, thread: str, text: str, who: str) -> str:
+        assert self.client is not None
+        said = {"thread": thread, "text": text, "event_id": f"e{next(self._ids)}", "user": self.people[who]}
+        told = await self.client.call("console.say", said)
+        return str(told["reply"] or "")
+
+    async def follow(self, thread: str, text: str, who: str = "asker") -> str:
+        await self._say(thread, text, who)
+        return ""
+
+    async def press(self, thread: str, label: str, who: str = "asker") -> str:
+        assert self.client is not None
+        button = next(
+            it for line in reversed(self.lines[thread]) for it in line["buttons"] if it["label"] == label
+        )
+        args = {"thread": thread, "user": self.people[who], **button}
+        del args["label"]
+        told = await self.client.call("console.press", args)
+        await self.settle()
+        return str(told["reply"] or "")
+
+    async def verb(self, text: str, who: str = "asker", thread: str = "") -> str:
+        return await self._say(thread or f"t{next(self._ids)}", text, who)
+
+    def now(self, thread: str) -> list[Seen]:
+        return [
+            Seen(
+                it["id"],
+                it["text"],
+                tuple(button["label"] for button in it["buttons"]),
+                tuple(file["name"] for file in it["files"]),
+            )
+            for it in self.lines.get(thread, ())
+        ]
+
+
+def _is_status(entry: Entry) -> bool:
+    return bool(PLACEHOLDERS.match(entry.text) and not entry.files) or any(
+        str(button.get("value", button.get("action", ""))).startswith("s-")
+        or button["label"] == "Stop working"
+        for button in entry.buttons
+    )
+
+
+def _seen(entry: Entry) -> Seen:
+    return Seen(
+        entry.id,
+        entry.text,
+        tuple(str(button["label"]) for button in entry.buttons),
+        tuple(str(file.get("name", "")) for file in entry.files),
+        len(entry.history),
+    )
+
+
+def slack_with_people(faults: FaultPlan | None = None, **settings: Any) -> SlackSimulator:
+    sim = SlackSimulator(speed=SPEED, faults=faults, **settings)
+    for user, name in (("U1", "ann"), ("U2", "bob"), ("U9", "eve")):
+        sim.add_user(user, name=name)
+    for channel in ("C1", "C2"):
+        sim.add_channel(channel, name=f"team-{channel.lower()}", members=("U1", "U2", "U9", "UBOT"))
+    return sim
+
+
+def telegram_with_people(faults: FaultPlan | None = None, **settings: Any) -> TelegramSimulator:
+    sim = TelegramSimulator(speed=SPEED, faults=faults, **settings)
+    for user, name in ((7, "Ann"), (8, "Bob"), (9, "Eve")):
+        sim.add_user(user, name, name.lower())
+    sim.add_chat(-1001, kind="supergroup", title="Team", members=(7, 8, 9, 42))
+    sim.add_chat(
+        -1002, kind="supergroup", title="Forum", is_forum=True, members=(7, 8, 9, 42), topics={5: "Reports"}
+    )
+    return sim
+
+
+def settings_for(
+    folder: Path,
+    *,
+    slack: SlackSimulator | None = None,
+    telegram: TelegramSimulator | None = None,
+    model: str = "",
+    **sections: Any,
+) -> Config:
+    """Return the configuration of a bot on these platforms."""
+    adapters = Adapters(
+        slack=SlackSection(base_url=slack.base_url) if slack else None,
+        telegram=TelegramSection(base_url=telegram.base_url, file_base_url=telegram.file_base_url)
+        if telegram
+        else None,
+    )
+    secrets = {
+        "slack_bot_token": slack and slack.bot_token,
+        "slack_app_token": slack and slack.app_token,
+        "slack_signing_secret": slack and slack.signing_secret,
+        "telegram_token": telegram and telegram.token,
+    }
+    bot = {"state_dir": folder, "join_seconds": 0.05, **sections.pop("bot", {})}
+    return Config(
+        bot=Bot(**bot),
+        model=ModelSection(base_url=model, name="test-model") if model else None,
+        adapters=adapters,
+        access=sections.pop(
+            "access",
+            Access(
+                channels=("slack:T1:*", "telegram:-1001", "telegram:-1002", "telegram:7", "telegram:8"),
+                members=("slack:T1:U1", "slack:T1:U2", "telegram:7", "telegram:8"),
+                admins=("slack:T1:U2", "telegram:8"),
+            ),
+        ),
+        pacing=Pacing(speed=SPEED),
+        secrets=Secrets.model_validate({name: value for name, value in secrets.items() if value}),
+        **sections,
+    )
+
+
+@asynccontextmanager
+async def running_app(settings: Config, tools: Sequence[Tool] = ()) -> AsyncIterator[App]:
+    """Run the real program in this process until the block ends."""
+    async with App(settings, parts=Parts(tools=tools)) as app, Alongside(app.run(recover=True)):
+        await app.ready.wait()
+        yield app
+
+
+@asynccontextmanager
+async def stage(
+    platform: str,
+    folder: Path,
+    script: Sequence[Scripted] | Callable[[dict[str, Any]], Answer] = (),
+    *,
+    otherwise: Scripted | None = None,
+    tools: Sequence[Tool] = (),
+    faults: FaultPlan | None = None,
+    sim: Any = None,
+    **sections: Any,
+) -> AsyncIterator[Any]:
+    """Put the bot on one platform, against an endpoint that follows a script."""
+    async with AsyncExitStack() as stack:
+        endpoint = await stack.enter_async_context(Endpoint(script, otherwise=otherwise))
+        match platform:
+            case "slack":
+                slack = sim or await stack.enter_async_context(slack_with_people(faults))
+                settings = settings_for(folder, slack=slack, model=endpoint.url, **sections)
+                app = await stack.enter_async_context(running_app(settings, tools))
+                await slack.wait_connected()
+                people = {"asker": "U1", "other": "U2", "stranger": "U9"}
+                yield OnSlack(app, endpoint, "slack", people, slack)
+            case "telegram":
+                telegram = sim or await stack.enter_async_context(telegram_with_people(faults))
+                settings = settings_for(folder, telegram=telegram, model=endpoint.url, **sections)
+                app = await stack.enter_async_context(running_app(settings, tools))
+                people = {"asker": "7", "other": "8", "stranger": "9"}
+                yield OnTelegram(app, endpoint, "telegram", people, telegram)
+            case _:
+                settings = settings_for(folder, model=endpoint.url, **sections)
+                app = await stack.enter_async_context(running_app(settings, tools))
+                client = await stack.enter_async_context(AdminClient(settings.state_dir))
+                people = {"asker": "ann", "other": "bob", "stranger": "eve"}
+                on_console = OnConsole(app, endpoint, "console", people, client)
+                await stack.enter_async_context(on_console.stack)
+                yield on_console
