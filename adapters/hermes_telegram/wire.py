@@ -1,0 +1,148 @@
+"""Knows the JSON of an update, as far as we read it; what we do not know is ignored.
+
+Bot API, "Available types". Ids are whole numbers of up to 52 bits; an absent field has the value that means
+so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Malformed(ValueError):  # noqa: N818 - names the kind
+    """An update that does not read; says which field, never what it held."""
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class User(_Form):
+    """A person or a bot."""
+
+    id: int
+    is_bot: bool = False
+    first_name: str = ""
+    last_name: str = ""
+    username: str = ""
+
+
+class Chat(_Form):
+    """Where it was said: ``private``, ``group``, ``supergroup`` or ``channel``."""
+
+    id: int
+    type: str = ""
+    title: str = ""
+    username: str = ""
+    is_forum: bool = False
+
+
+class Entity(_Form):
+    """A marked piece of a text; ``offset`` and ``length`` count UTF-16 units."""
+
+    type: str
+    offset: int = Field(ge=0)
+    length: int = Field(ge=0)
+    user: User | None = None
+
+
+class Media(_Form):
+    """A file of any kind."""
+
+    file_id: str
+    file_name: str = ""
+    mime_type: str = ""
+    file_size: int = 0
+
+
+class Message(_Form):
+    """Something that was said, or that happened in a chat."""
+
+    message_id: int
+    date: int = 0
+    chat: Chat
+    author: User | None = Field(default=None, alias="from")
+    sender_chat: Chat | None = None
+    author_signature: str = ""
+    message_thread_id: int = 0
+    is_topic_message: bool = False
+    is_automatic_forward: bool = False
+    reply_to_message: Message | None = None
+    text: str = ""
+    entities: tuple[Entity, ...] = ()
+    caption: str = ""
+    caption_entities: tuple[Entity, ...] = ()
+    edit_date: int = 0
+    media_group_id: str = ""
+    document: Media | None = None
+    photo: tuple[Media, ...] = ()
+    voice: Media | None = None
+    audio: Media | None = None
+    video: Media | None = None
+    video_note: Media | None = None
+    animation: Media | None = None
+    migrate_to_chat_id: int = 0
+    migrate_from_chat_id: int = 0
+
+
+class CallbackQuery(_Form):
+    """A pressed button; the message may be too old to be shown, then it has an id and a chat alone."""
+
+    id: str
+    author: User = Field(alias="from")
+    message: Message | None = None
+    data: str = ""
+
+
+class Member(_Form):
+    """How the bot stands in a chat."""
+
+    status: str
+
+
+class ChatMemberUpdated(_Form):
+    """The bot's standing in a chat changed."""
+
+    chat: Chat
+    new_chat_member: Member
+
+
+class Update(_Form):
+    """One thing that happened; exactly one of the fields is there."""
+
+    update_id: int
+    message: Message | None = None
+    edited_message: Message | None = None
+    channel_post: Message | None = None
+    edited_channel_post: Message | None = None
+    callback_query: CallbackQuery | None = None
+    my_chat_member: ChatMemberUpdated | None = None
+
+    @property
+    def chat(self) -> int:
+        """The chat it is about, within which the order counts; 0 where it is about none."""
+        said = self.message or self.edited_message or self.channel_post or self.edited_channel_post
+        if said is None and self.callback_query is not None:
+            said = self.callback_query.message
+        if said is not None:
+            return said.chat.id
+        return self.my_chat_member.chat.id if self.my_chat_member is not None else 0
+
+
+def read_update(raw: Mapping[str, Any]) -> Update:
+    """Return an update.
+
+    Raises:
+        Malformed: a field that we need has another shape than documented.
+    """
+    try:
+        return Update.model_validate(raw)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise Malformed(f"{place}: {problem['msg']}") from None
