@@ -286,17 +286,27 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
 
 
 def remarks(config: Config) -> tuple[str, ...]:
-    """Return a sentence for each secret that is set and serves nothing, so that nothing is off in silence."""
+    """Return a sentence for everything that is set and serves nothing, so that nothing is off in silence."""
     unused = {"model_api_key": config.model is None} | {
         field: getattr(config.adapters, field.split("_")[0], None) is None
         for field in SECRETS.values()
         if field != "model_api_key"
     }
-    return tuple(
+    idle = tuple(
         f"{variable} is set, but nothing is configured that would use it."
         for variable, field in SECRETS.items()
         if getattr(config.secrets, field) is not None and unused.get(field, True)
     )
+    return (*idle, *_unheard(config))
+
+
+def _unheard(config: Config) -> Iterator[str]:
+    """Say of each platform that is set up whether nobody could speak to the bot there."""
+    access = config.access
+    given = (*access.channels, *access.admins, *access.operators, *access.members)
+    for name, section in config.adapters:
+        if section is not None and not any(text.startswith(f"{name}:") for text in given):
+            yield f"[adapters.{name}]: [access] lists no channel and nobody there, so nobody is heard."
 
 
 @dataclass(frozen=True, slots=True)

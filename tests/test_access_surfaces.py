@@ -185,7 +185,7 @@ async def test_elsewhere_nothing_is_said_and_nothing_is_kept(tmp_path: Path, fie
             assert await outside.say(user="u9", **fields) is None
         await bot.quiet()
         assert set((await stored(bot)).values()) == {0}
-        assert bot.world.posts == bot.prompts == []
+        assert (bot.world.posts, bot.prompts) == ([], [])
         heard = fields.get("addressed", True)
         assert [(it.verb, it.object) for it in await refusals(bot)] == [
             ("access.enter", "world:T1:C9"),

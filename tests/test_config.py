@@ -46,7 +46,40 @@ def test_nothing_at_all_is_a_configuration(tmp_path: Path) -> None:
         ('timezone = "UTC"\n', "timezone, before any section: no such key here; it belongs in [bot]"),
         ("[model]\nmax_running = 3\n", "[model] max_running: no such key here; it belongs in [bot]"),
         ("[modle]\nname = 'x'\n", "[modle]: no such key. Did you mean model?"),
-        ("[adapters.slack]\nmode = 'socket'\n", "[adapters]: no such key. There are bot, model"),
+        ("[adapters.slak]\nmode = 'socket'\n", "[adapters] slak: no such key. Did you mean slack?"),
+        (
+            "[adapters]\nmode = 'socket'\n",
+            "[adapters] mode: no such key here; it belongs in [adapters.slack] or",
+        ),
+        ("[adaptors.slack]\nmode = 'socket'\n", "[adaptors]: no such key. Did you mean adapters?"),
+        ("[slack]\nmode = 'socket'\n", "[slack]: no such key"),
+        ("[adapters]\nslack = true\n", "[adapters] slack: should be an object"),
+        ("[adapters.slack]\nmode = 'sockets'\n", "[adapters.slack] mode: should be 'socket' or 'http'"),
+        ("[adapters.slack]\nmoed = 'http'\n", "[adapters.slack] moed: no such key. Did you mean mode?"),
+        ("[adapters.slack]\nport = '3000'\n", "[adapters.slack] port: should be a valid integer"),
+        ("[adapters.slack]\nport = 70000\n", "[adapters.slack] port: should be less than or equal to 65535"),
+        ("[adapters.slack]\npath = 'slack'\n", "[adapters.slack] path: String should match"),
+        ("[adapters.slack]\nbase_url = 'slack.com'\n", "[adapters.slack] base_url: should be an address"),
+        (
+            "[adapters.slack]\nwebhook_url = 'https://x/'\n",
+            "[adapters.slack] webhook_url: no such key here; it belongs in [adapters.telegram]",
+        ),
+        (
+            "[adapters.telegram]\nmode = 'socket'\n",
+            "[adapters.telegram] mode: should be 'polling' or 'webhook'",
+        ),
+        (
+            "[adapters.telegram]\nbase_ulr = 'x'\n",
+            "[adapters.telegram] base_ulr: no such key. Did you mean base",
+        ),
+        ("[access]\nadmin = []\n", "[access] admin: no such key. Did you mean admins?"),
+        ("[access]\nusers = []\n", "[access] users: no such key."),
+        ("[access]\nadmins = 'slack:T1:U1'\n", "[access] admins: should be a valid array"),
+        ("[bot]\nadmins = []\n", "[bot] admins: no such key here; it belongs in [access]"),
+        ("channels = []\n", "channels, before any section: no such key here; it belongs in [access]"),
+        ("[pacing]\nspeed = 0\n", "[pacing] speed: should be greater than 0"),
+        ("[pacing]\nsped = 2\n", "[pacing] sped: no such key. Did you mean speed?"),
+        ("[bot]\nspeed = 2.0\n", "[bot] speed: no such key here; it belongs in [pacing]"),
         ('[bot]\nmax_running = "50"\n', "[bot] max_running: should be a valid integer"),
         ("[bot]\nname = 2024-01-01\n", "[bot] name: should be a valid string"),
         ("[bot]\ntimezone = 'Mars/Olympus'\n", "'Mars/Olympus' is no IANA time zone"),
@@ -86,6 +119,91 @@ def test_a_wrong_key_is_refused_with_file_key_and_nearest(tmp_path: Path, text: 
     message = refusal(tmp_path, text)
     assert message.startswith(f"{tmp_path}/hermes.toml: ")
     assert said in message
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("channels", "slack:C1", "'slack:C1' is no id; those of slack look like slack:T1:C1"),
+        ("channels", "slack:*", "'slack:*' is no id; those of slack look like"),
+        ("channels", "slack:T1:#general", "'slack:T1:#general' is no id"),
+        ("channels", "slack:T1:", "'slack:T1:' is no id"),
+        ("channels", "slack:T1:C1:1.1", "'slack:T1:C1:1.1' is no id"),
+        ("channels", "slack:T*:C1", "'slack:T*:C1' is no id"),
+        ("channels", "slack:T1:C*", "'slack:T1:C*' is no id"),
+        ("channels", "slack", "'slack' is no id"),
+        ("channels", "*", "'*' is no id; those of * look like"),
+        ("channels", "", "'' is no id; those of a platform look like platform:workspace:id"),
+        ("channels", "telegram:@our_group", "'telegram:@our_group' is no id; those of telegram look like"),
+        ("channels", "telegram:900:-1001", "'telegram:900:-1001' is no id"),
+        ("admins", "slack:T1:ann", "'slack:T1:ann' is no id"),
+        ("admins", "@ann", "'@ann' is no id"),
+        ("operators", "Slack:T1:U1", "'Slack:T1:U1': there is no platform 'Slack'. Did you mean slack?"),
+        ("members", "slak:T1:U1", "there is no platform 'slak'. Did you mean slack?"),
+        ("bots", " slack:T1:B1", "' slack:T1:B1'"),
+    ],
+)
+def test_what_is_no_id_is_refused_in_every_list_with_key_and_value(
+    tmp_path: Path, key: str, value: str, said: str
+) -> None:
+    message = refusal(tmp_path, f"[access]\n{key} = ['slack:T1:X1', '{value}']\n")
+    assert message.startswith(f"{tmp_path}/hermes.toml: [access] {key}: ")
+    assert said in message
+
+
+def test_ids_of_every_platform_and_stars_are_taken(tmp_path: Path) -> None:
+    text = """[access]
+admins = ["slack:T1:U1", "slack:E1:W1", "telegram:7", "console:local:*", "ours:9", "ours:a:9"]
+channels = ["slack:T1:*", "telegram:-1001", "telegram:*", "ours:*"]
+"""
+    access = read(tmp_path, text).access
+    assert access.admins[0] == "slack:T1:U1"
+    assert len(access.channels) == 4
+
+
+def test_a_variable_turns_a_platform_on_and_sets_its_lists(tmp_path: Path) -> None:
+    config = read(
+        tmp_path,
+        None,
+        HERMES_ADAPTERS__SLACK__MODE="http",
+        HERMES_ADAPTERS__SLACK__PORT="3100",
+        HERMES_ACCESS__CHANNELS='["slack:T1:*"]',
+        HERMES_PACING__SPEED="50",
+    )
+    assert config.adapters.slack
+    assert (config.adapters.slack.mode, config.adapters.slack.port) == ("http", 3100)
+    assert config.adapters.telegram is None
+    assert config.access.channels == ("slack:T1:*",)
+    assert config.pacing.speed == 50
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        (
+            "HERMES_ADAPTERS__SLACK__MODE",
+            "sockets",
+            "HERMES_ADAPTERS__SLACK__MODE: should be 'socket' or 'http'",
+        ),
+        ("HERMES_ADAPTERS__SLACK__MOED", "http", "no such key. Did you mean HERMES_ADAPTERS__SLACK__MODE?"),
+        ("HERMES_ADAPTERS__SLAK__MODE", "http", "no such key. Did you mean HERMES_ADAPTERS__SLACK__MODE?"),
+        ("HERMES_ADAPTER__SLACK__MODE", "http", "no such key. Did you mean HERMES_ADAPTERS__SLACK__MODE?"),
+        ("HERMES_ACCESS__CHANNELS", '["C1"]', "HERMES_ACCESS__CHANNELS: 'C1' is no id"),
+        ("HERMES_ACCESS__CHANNELS", "slack:T1:C1", "HERMES_ACCESS__CHANNELS: should be a valid array"),
+        (
+            "HERMES_SLACK_TOKEN",
+            "xoxb-hush",
+            "HERMES_SLACK_TOKEN: no such variable. Did you mean HERMES_SLACK_",
+        ),
+        ("HERMES_ADAPTERS__TELEGRAM__TOKEN", "hush", "no such key. Did you mean HERMES_"),
+    ],
+)
+def test_a_wrong_variable_of_a_platform_is_named_and_its_value_is_not(
+    tmp_path: Path, variable: str, value: str, said: str
+) -> None:
+    message = refusal(tmp_path, None, **{variable: value})
+    assert said in message
+    assert "hush" not in message
 
 
 def test_a_password_in_an_address_is_refused_and_never_shown(tmp_path: Path) -> None:
@@ -197,7 +315,10 @@ def test_the_named_file_goes_before_the_variable_before_the_folder(tmp_path: Pat
         ("[model]\napi_key = 'sk-hush'\n", "HERMES_MODEL_API_KEY"),
         ("[adapters.slack]\nbot_token = 'xoxb-hush'\n", "HERMES_SLACK_BOT_TOKEN"),
         ("[adapters.slack]\nsigning_secret = 'hush'\n", "HERMES_SLACK_SIGNING_SECRET"),
+        ("[adapters.slack]\napp_token = 'xapp-hush'\n", "HERMES_SLACK_APP_TOKEN"),
         ("[adapters.telegram]\ntoken = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
+        ("[adapters.telegram]\nbot_token = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
+        ("[telegram]\ntoken = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
         (MODEL + "fallbacks = [{api_key = 'hush'}]\n", "HERMES_MODEL_API_KEY"),
     ],
 )
@@ -219,6 +340,19 @@ def test_a_secret_that_serves_nothing_is_said(tmp_path: Path) -> None:
     said = remarks(read(tmp_path, None, HERMES_MODEL_API_KEY="k"))
     assert said == ("HERMES_MODEL_API_KEY is set, but nothing is configured that would use it.",)
     assert remarks(read(tmp_path, MODEL, HERMES_MODEL_API_KEY="k")) == ()
+
+
+def test_a_token_without_its_section_and_a_section_without_people_are_said(tmp_path: Path) -> None:
+    tokens = {"HERMES_SLACK_BOT_TOKEN": "xoxb-hush", "HERMES_TELEGRAM_TOKEN": "7:hush"}
+    said = remarks(read(tmp_path, "", **tokens))
+    assert [words.split()[0] for words in said] == list(tokens)
+    assert "hush" not in str(said)
+    both = "[adapters.slack]\n[adapters.telegram]\n"
+    said = remarks(read(tmp_path, both, **tokens))
+    assert said[0] == "[adapters.slack]: [access] lists no channel and nobody there, so nobody is heard."
+    assert len(said) == 2
+    listed = both + "[access]\nchannels = ['slack:T1:*']\nadmins = ['telegram:7']\n"
+    assert remarks(read(tmp_path, listed, **tokens)) == ()
 
 
 @pytest.mark.parametrize(
