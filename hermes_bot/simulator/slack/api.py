@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hermes_bot.simulator.faults import Fault
+    from hermes_bot.simulator.slack.files import Files
     from hermes_bot.simulator.slack.posting import Posting
     from hermes_bot.simulator.slack.site import Site
     from hermes_bot.simulator.slack.workspace import Team
@@ -46,6 +47,7 @@ class Api:
 
     site: Site
     posting: Posting
+    files: Files
     methods: Mapping[str, Method]
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -94,11 +96,13 @@ class Api:
     async def _result(self, name: str, args: dict[str, Any], token: str) -> Result:
         try:
             method, team = self._method(name), self._team(token, name)
-            request = Request(self.site, self.posting, team, self._read(name, method, args))
+            request = Request(
+                self.site, self.posting, team, self._read(name, method, args), self.files.is_usable
+            )
             wait = self._wait(name, method, request)
             if wait:
                 return _limited(wait)
-            self._check_scope(method.scope)
+            request.need(method.scope)
             answer = method.answer(request)
             fields = await answer if inspect.isawaitable(answer) else answer
         except Refusal as refusal:
@@ -140,10 +144,6 @@ class Api:
         if not self.site.is_strict:
             return 0.0
         return self.site.limits.take(*method.claims(name, request))
-
-    def _check_scope(self, scope: str) -> None:
-        if scope and scope not in self.site.scopes:
-            raise Refusal("missing_scope", needed=scope, provided=",".join(sorted(self.site.scopes)))
 
     def _respond(self, name: str, args: Mapping[str, Any], team: Team | None, result: Result) -> web.Response:
         self._record(name, args, team, result)

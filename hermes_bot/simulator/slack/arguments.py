@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from hermes_bot.simulator.slack.blocks import check_message, named
 from hermes_bot.simulator.slack.site import Refusal
 
 if TYPE_CHECKING:
@@ -53,12 +54,25 @@ class Request:
     Attributes:
         team: whose token it carries.
         args: of the declared types.
+        is_usable: whether a file, by its id, can be shown in a block.
     """
 
     site: Site
     posting: Posting
     team: Team
     args: Mapping[str, Any]
+    is_usable: Callable[[str], bool]
+
+    def need(self, scope: str) -> None:
+        """Refuse where the app was not granted a scope."""
+        if scope and scope not in self.site.scopes:
+            raise Refusal("missing_scope", needed=scope, provided=",".join(sorted(self.site.scopes)))
+
+    def blocks(self) -> list[dict[str, Any]]:
+        """Return the blocks, each with ids, or refuse them."""
+        given = self.args.get("blocks", [])
+        check_message(given, self.is_usable)
+        return named(given)
 
     def text(self, name: str) -> str:
         """Return a text argument, empty where it is absent."""

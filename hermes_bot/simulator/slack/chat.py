@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.simulator.slack import blocks
+from hermes_bot.simulator.slack.blocks import check_attachments
 from hermes_bot.simulator.slack.posting import Draft
 from hermes_bot.simulator.slack.site import APP, Refusal, entered, reachable
 
@@ -40,7 +41,7 @@ def update(request: Request) -> Answer:
     """Change a message of the bot's own."""
     channel = entered(request.team, request.text("channel"))
     message = _own(request, channel, "cant_update_message")
-    if message.stream_until:
+    if message.stream_until > time.monotonic():
         raise Refusal("streaming_state_conflict")
     content = _content(request)
     if len(content["text"]) > LONGEST_UPDATE:
@@ -124,10 +125,11 @@ def _content(request: Request) -> dict[str, Any]:
     content: dict[str, Any] = {"text": markdown or request.text("text")}
     if not (content["text"].strip() or args.get("blocks") or args.get("attachments")):
         raise Refusal("no_text")
-    blocks.check_message(args.get("blocks", []), request.site, request.team)
-    for name in ("blocks", "attachments"):
-        if args.get(name):
-            content[name] = args[name]
+    if args.get("attachments"):
+        check_attachments(args["attachments"], request.is_usable)
+        content["attachments"] = args["attachments"]
+    if args.get("blocks"):
+        content["blocks"] = request.blocks()
     if "metadata" in args:
         content["metadata"] = _metadata(args["metadata"])
     return content

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
 
 EnvelopeKind = Literal["events_api", "slash_commands", "interactive"]
 
@@ -85,16 +85,25 @@ class Delivery:
 
     async def run(self) -> None:
         """Deliver until cancelled; everything on its way ends with it."""
-        async with asyncio.TaskGroup() as self.group:
-            self.started.set()
-            await asyncio.Event().wait()
+        try:
+            async with asyncio.TaskGroup() as self.group:
+                self.started.set()
+                await asyncio.Event().wait()
+        finally:
+            self.group = None
+            self.started.clear()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Let something go on beside; it ends with the simulator."""
+        if self.group is None:
+            work.close()
+            raise RuntimeError("The simulator is not started: use it in an `async with`, or call start().")
+        return self.group.create_task(work)
 
     def event(self, payload: Mapping[str, Any], after: float = 0.0) -> None:
         """Take an event; it is sent from here on, until it is acknowledged or given up."""
-        if self.group is None:
-            raise RuntimeError("The simulator is not started: use it in an `async with`, or call start().")
         pause = after + (self.random.uniform(0, self.jitter) if self.jitter else 0.0)
-        self.group.create_task(self._deliver(payload, pause))
+        self.start(self._deliver(payload, pause))
 
     async def ask(self, kind: EnvelopeKind, payload: Mapping[str, Any], *, accepts_response: bool) -> Ack:
         """Send a command or an interaction, once, and return how it was taken."""

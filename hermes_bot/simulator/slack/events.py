@@ -89,6 +89,57 @@ def deleted(channel: Channel, before: Mapping[str, Any], stamp: str) -> Body:
     }
 
 
+def joined(channel: Channel, user: str, team: Team, inviter: str = "") -> Body:
+    """Return the event of somebody who entered a channel."""
+    return _membership("member_joined_channel", channel, user, team) | (
+        {"inviter": inviter} if inviter else {}
+    )
+
+
+def left(channel: Channel, user: str, team: Team) -> Body:
+    """Return the event of somebody who left a channel."""
+    return _membership("member_left_channel", channel, user, team)
+
+
+def archived(channel: Channel, user: str) -> Body:
+    """Return the event of a channel that was archived."""
+    kind = "group_archive" if channel.kind == "group" else "channel_archive"
+    return {"type": kind, "channel": channel.id, "user": user, "event_ts": _moment()}
+
+
+def reacted(channel: Channel, message: Message, user: str, name: str) -> Body:
+    """Return the event of a reaction."""
+    return {
+        "type": "reaction_added",
+        "user": user,
+        "reaction": name,
+        "item": {"type": "message", "channel": channel.id, "ts": message.ts},
+        "item_user": message.body.get("user", ""),
+        "event_ts": _moment(),
+    }
+
+
+def revoked(team: Team) -> Body:
+    """Return the event of a token that was taken away."""
+    return {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [team.bot_user]}, "event_ts": _moment()}
+
+
+def _membership(kind: str, channel: Channel, user: str, team: Team) -> Body:
+    letter = "G" if channel.is_private else "C"
+    return {
+        "type": kind,
+        "user": user,
+        "channel": channel.id,
+        "channel_type": letter,
+        "team": team.id,
+        "event_ts": _moment(),
+    }
+
+
+def _moment() -> str:
+    return f"{time.time():.6f}"
+
+
 def _hidden(channel: Channel, subtype: str, stamp: str) -> Body:
     return {
         "type": "message",

@@ -54,6 +54,7 @@ class Posting:
     site: Site
     swaps_pairs: bool = False
     pair_delay: float = 0.0
+    _whispers: dict[tuple[str, str, str], Message] = field(default_factory=dict)
     _clearing: dict[tuple[str, str], asyncio.TimerHandle] = field(default_factory=dict)
 
     def post(self, team: Team, channel: Channel, draft: Draft) -> Message:
@@ -73,8 +74,17 @@ class Posting:
     def whisper(self, team: Team, channel: Channel, draft: Draft) -> Message:
         """Show a message to one person; no event tells of it and nothing reads it back."""
         message = self._make(team, channel, draft)
+        self._whispers[channel.team, channel.id, message.ts] = message
         self.site.ledger.add(message.entry)
         return message
+
+    def whispered(self, channel: Channel, ts: str) -> Message | None:
+        """Return what one person was shown."""
+        return self._whispers.get((channel.team, channel.id, ts))
+
+    def forget(self, message: Message) -> None:
+        """Take away what one person was shown."""
+        self.site.ledger.delete(message.entry)
 
     def change(self, team: Team, channel: Channel, message: Message, **fields: Any) -> None:
         """Edit a message: replace fields of it, an empty list or None removing one."""
@@ -125,6 +135,11 @@ class Posting:
         """Send any event of a team."""
         if not team.is_revoked:
             self.site.delivery.event(events.callback(self.site, team, event), after)
+
+    def react(self, team: Team, channel: Channel, message: Message, user: str, name: str) -> None:
+        """Tell the bot of a reaction."""
+        if team.bot_user in channel.members and "reactions:read" in self.site.scopes:
+            self.send(team, events.reacted(channel, message, user, name))
 
     def show_status(self, channel: str, thread: str, status: str) -> None:
         """Show an assistant status under a thread for two minutes; an empty one clears it."""

@@ -96,6 +96,7 @@ class Site:
 
     Attributes:
         home: ``http://127.0.0.1:PORT``, once it is started.
+        request_url: the bot's address in HTTP mode; empty: Socket Mode.
         complaints: what a bot did that no bot should do, in words.
         statuses: of assistant threads, each a history of what was shown, by channel and root.
         tells_roots: whether a reply also tells of the changed root, as Slack may.
@@ -108,6 +109,7 @@ class Site:
     signing_secret: str = field(repr=False)
     is_strict: bool = True
     home: str = ""
+    request_url: str = ""
     scopes: set[str] = field(default_factory=lambda: set(SCOPES))
     ledger: Ledger = field(default_factory=Ledger)
     teams: dict[str, Team] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from hermes_bot.simulator.slack.delivery import Ack
 from hermes_bot.simulator.slack.site import APP
 
 if TYPE_CHECKING:
+    from hermes_bot.simulator.slack.arguments import Request
     from hermes_bot.simulator.slack.delivery import Envelope
     from hermes_bot.simulator.slack.site import Site
 
@@ -82,6 +83,11 @@ class Sockets:
         await socket.link.prepare(request)
         await self._hold(socket)
         return socket.link
+
+    def opened(self, request: Request) -> dict[str, str]:
+        """Answer ``apps.connections.open``."""
+        del request
+        return {"url": self.ticket()}
 
     async def disconnect(self, reason: Reason) -> None:
         """Tell every connection that it ends; only after a mere ``warning`` it is still used."""

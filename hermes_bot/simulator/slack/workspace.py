@@ -140,6 +140,19 @@ class Channel:
         else:
             self.tops.append(message.ts)
 
+    def message(self, ts: str, author: str = "") -> Message:
+        """Return a message, one's own where an author is given; for those who drive the simulator.
+
+        Raises:
+            LookupError: it is not there, or somebody else wrote it.
+        """
+        message = self.messages.get(ts)
+        if message is None:
+            raise LookupError(f"{self.id} has no message {ts}.")
+        if author and message.body["user"] != author:
+            raise LookupError(f"{ts} was written by {message.body['user']}, not by {author}.")
+        return message
+
     def thread(self, root: str) -> Iterator[Message]:
         """Yield the replies to a message that are still there, in order."""
         for ts in self.replies.get(root, ()):
