@@ -116,7 +116,7 @@ async def test_stop_ends_the_work_with_one_message_and_the_thread_goes_on(
     async with stage(platform, tmp_path, script, tools=bench.tools()) as it:
         thread = await it.mention("work for long")
         await bench.begun.wait()
-        await it.follow(thread, "stop")
+        await it.mention("stop", thread=thread)
         (told,) = await it.heard(thread)
         assert "Stopped as asked" in told.text
         bench.gate.set()
@@ -137,7 +137,7 @@ async def test_messages_for_a_busy_thread_reach_the_run_and_none_is_lost(
         thread = await it.mention("m1")
         await bench.begun.wait()
         for number in range(2, 6):
-            await it.follow(thread, f"m{number}")
+            await it.mention(f"m{number}", thread=thread)
         bench.gate.set()
         (answer,) = await it.heard(thread)
         assert answer.text.startswith("all seen")
@@ -155,8 +155,9 @@ async def test_verbs_are_answered_from_storage_without_a_model_call(platform: st
 
 @each
 async def test_a_stopped_run_goes_on_by_its_button(platform: str, tmp_path: Path) -> None:
-    script = [act("now"), act("now"), act("now"), finish("got there")]
-    async with stage(platform, tmp_path, script) as it:
+    script = [act("now"), act("now"), act("now")]
+    done = finish("got there", evidence=["now"])
+    async with stage(platform, tmp_path, script, otherwise=done) as it:
         thread = await it.mention("go round")
         await it.until(lambda: any("Continue" in post.buttons for post in it.now(thread)))
         await it.press(thread, "Continue")
