@@ -1,0 +1,52 @@
+"""Knows how things are done after the acknowledgement: beside the rest, with a parent, holding up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from hermes_bot.errors import HermesError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    Errand = Coroutine[Any, Any, None]
+
+log = logging.getLogger(__name__)
+
+MOST = 2_000  # far more than a burst brings; what is beyond is dropped, and that is logged
+
+
+class Errands:
+    """Runs small jobs; one that fails is logged. They end with ``run``."""
+
+    def __init__(self) -> None:
+        self._group: asyncio.TaskGroup | None = None
+        self._open = 0
+
+    async def run(self) -> None:
+        """Take errands until cancelled, which cancels them too."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                await asyncio.get_running_loop().create_future()
+        finally:
+            self._group = None
+
+    def start(self, name: str, errand: Errand) -> None:
+        """Do something soon; before and after ``run`` it is not done."""
+        if self._group is None or self._open >= MOST:
+            errand.close()
+            log.warning("slack.errand_dropped", extra={"errand": name})
+            return
+        self._open += 1
+        self._group.create_task(self._do(name, errand))
+
+    async def _do(self, name: str, errand: Errand) -> None:
+        try:
+            await errand
+        except HermesError as error:
+            log.warning("slack.errand_failed", extra={"errand": name, "error": str(error)})
+        finally:
+            self._open -= 1
