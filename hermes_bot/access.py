@@ -6,7 +6,7 @@ that is not listed gets no word from us, so that nobody learns there who we are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Verb: TypeAlias = Literal["ask", "command", "answer", "approve", "stop", "continue", "post"]
 """What somebody wants: give a task or add to one, read a list, answer a run's question, consent to one exact
 action, end a run, have a run go on with a fresh allowance, have the bot post in a place."""
+
+
+MOVES = 5  # ids of one place that are looked at; a platform changes it once
 
 
 class Role(IntEnum):
@@ -141,21 +144,24 @@ class Policy:
         named: the lists of people by the role they give.
         channels: where the bot works at all.
         bots: other programs that may speak to us, as guests.
+        moved: what the platform called a place before it gave it another id, by the place as text; shared
+            with whoever is told of such a move while we work.
     """
 
     named: Mapping[Role, tuple[Pattern, ...]] = field(default_factory=dict)
     channels: tuple[Pattern, ...] = ()
     bots: tuple[Pattern, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, access: Access) -> Self:
-        """Return the policy of a configuration."""
+    def of(cls, access: Access, moved: Mapping[str, str] | None = None) -> Self:
+        """Return the policy of a configuration; ``moved`` is kept as it is, not copied."""
         named = {
             Role.ADMIN: _parsed(access.admins),
             Role.OPERATOR: _parsed(access.operators),
             Role.MEMBER: _parsed(access.members),
         }
-        return cls(named, _parsed(access.channels), _parsed(access.bots))
+        return cls(named, _parsed(access.channels), _parsed(access.bots), {} if moved is None else moved)
 
     def allowed(self, person: str, verb: Verb, where: Where) -> Verdict:
         """Say whether somebody may do something in a place; ``person`` is empty for who has no identity."""
@@ -194,7 +200,15 @@ class Policy:
         return any(pattern.names(person) for pattern in self.bots)
 
     def _lists(self, where: Where) -> bool:
-        return any(pattern.holds(where) for pattern in self.channels)
+        """Whether a place is listed, by its id or one it had before (a group that became a supergroup)."""
+        for _ in range(MOVES):
+            if any(pattern.holds(where) for pattern in self.channels):
+                return True
+            before = self.moved.get(str(where))
+            if before is None:
+                return False
+            where = replace(where, channel=before)
+        return False
 
 
 def _parsed(texts: Iterable[str]) -> tuple[Pattern, ...]:

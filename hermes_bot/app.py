@@ -30,11 +30,12 @@ from hermes_bot.statusline import StatusLines
 from hermes_bot.store.database import Database
 from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
+from hermes_bot.store.moves import all_moves
 from hermes_bot.tools.post import post_tools
 from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
@@ -102,9 +103,10 @@ class App:
     async def _build(self) -> None:
         config = self.config
         self.registry = build_registry(config)
-        self._build_platforms()
+        moved = await self.db.read(all_moves)
+        self._build_platforms(moved)
         self.outbox = Outbox(self.db, self.adapters, self.clock, speed=config.pacing.speed)
-        policy = Policy.of(config.access)
+        policy = Policy.of(config.access, moved)
         tools = (*post_tools(policy, self.outbox, self.db), *self._parts.tools)
         hands, close = build_hands(config, self.registry, tools, self.clock)
         self._stack.push_async_callback(close)
@@ -143,11 +145,11 @@ class App:
         self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
         self.operations = Operations(self)
 
-    def _build_platforms(self) -> None:
+    def _build_platforms(self, moved: MutableMapping[str, str]) -> None:
         off: Mapping[str, str] = {}
         self.adapters: Mapping[str, Adapter] = self._parts.adapters or {}
         if self._parts.adapters is None:
-            records = partial(StoreRecords, self.db, self.clock)
+            records = partial(StoreRecords, self.db, self.clock, moved=moved)
             self.adapters, off = build_adapters(self.config, records, self.clock)
         self.platforms = Platforms(self.adapters, self.clock, off)
 

@@ -1,7 +1,7 @@
 """Knows how the platforms are kept going, each for itself: what ends one costs no other.
 
-One that ends with an error of ours is begun again after a pause; one whose access is broken for good stays off,
-with the reason where ``status`` and ``doctor`` show it, and does not spin.
+One that ends with an error of ours is begun again after a pause; one whose access is broken for good stays
+off, with the reason where ``status`` and ``doctor`` show it, and does not spin.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from hermes_bot.access import Where
 from hermes_bot.errors import BotBroken
 from hermes_bot.messages import ThreadKey
 from hermes_bot.ports import Health
 from hermes_bot.store import moves, posts, records, threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import sqlite3
+    from collections.abc import Mapping, MutableMapping, Sequence
     from datetime import datetime
 
     from hermes_bot.ports import Accept, Adapter, Clock
@@ -29,12 +31,19 @@ CALM_SECONDS = 300.0  # one that ran for so long is begun again as if for the fi
 
 
 class StoreRecords:
-    """What one adapter has the store keep; implements ``ports.Records``."""
+    """What one adapter has the store keep; implements ``ports.Records``.
 
-    def __init__(self, db: Database, clock: Clock, platform: str) -> None:
+    Args:
+        moved: gets each channel's former id, by the channel as it is called now (``access.Policy``).
+    """
+
+    def __init__(
+        self, db: Database, clock: Clock, platform: str, moved: MutableMapping[str, str] | None = None
+    ) -> None:
         self._db = db
         self._clock = clock
         self._platform = platform
+        self._moved = {} if moved is None else moved
 
     async def thread_of(self, workspace: str, channel: str, message_id: str) -> ThreadKey | None:
         """Return the thread of a message we heard or a post of ours."""
@@ -66,7 +75,14 @@ class StoreRecords:
     async def move_channel(self, workspace: str, old: str, new: str) -> None:
         """Rewrite a channel's id wherever it is stored."""
         before, after = (ThreadKey(self._platform, workspace, channel, "-") for channel in (old, new))
-        await self._db.transact("channel.move", lambda db: moves.move_channel(db, before, after))
+        place = str(Where.of(after))
+
+        def store(db: sqlite3.Connection) -> None:
+            moves.move_channel(db, before, after)
+            moves.note_move(db, place, old, self._clock.now())
+
+        await self._db.transact("channel.move", store)
+        self._moved[place] = old
         log.info("channel.moved", extra={"platform": self._platform, "old": old, "new": new})
 
 

@@ -197,3 +197,16 @@ def test_a_pattern_is_read_and_written_alike() -> None:
 def test_a_place_is_that_of_its_thread() -> None:
     fields: dict[str, Any] = {"platform": "slack", "workspace": "T1", "channel": "D1"}
     assert Where.of(ThreadKey(**fields, thread="1.1"), "direct") == Where(**fields, kind="direct")
+
+
+def test_a_place_keeps_its_right_when_the_platform_gives_it_another_id() -> None:
+    moved: dict[str, str] = {}
+    lists = Policy.of(Access(channels=("telegram:-5", "slack:T1:C1")), moved)
+    after = Where("telegram", "900", "-1005")
+    assert not lists.allowed("telegram:7", "ask", after).ok
+    moved[str(after)] = "-5"
+    assert lists.allowed("telegram:7", "ask", after).ok
+    assert lists.allowed("telegram:7", "post", after).ok
+    assert not lists.allowed("telegram:7", "ask", Where("telegram", "900", "-1006")).ok
+    moved |= {"telegram:900:a": "b", "telegram:900:b": "a"}  # nonsense must not hang
+    assert not lists.allowed("telegram:7", "ask", Where("telegram", "900", "a")).ok

@@ -11,6 +11,7 @@ from world import Bench, World, scripted
 
 from hermes_bot.config import Access
 from hermes_bot.messages import Press
+from hermes_bot.platforms import StoreRecords
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.state import Question
 from hermes_bot.store import audit, questions
@@ -233,6 +234,19 @@ async def test_what_waited_while_its_place_was_taken_off_the_list_is_not_worked(
         await bot.quiet()
         assert (await bot.runs(), bot.world.posts) == ([], [])
         assert [entry.verb for entry in await refusals(bot)] == ["access.ask"]
+
+
+async def test_a_channel_that_gets_another_id_is_still_served_also_after_a_restart(tmp_path: Path) -> None:
+    async with scripted(tmp_path, [finish("hello")], access=OPEN) as bot:
+        assert isinstance(bot.app.gate.policy.moved, dict)
+        records = StoreRecords(bot.app.db, bot.clock, "world", bot.app.gate.policy.moved)
+        await bot.talk(channel="C7").say("hi")
+        await records.move_channel("T1", "C1", "C7")
+        await bot.talk(channel="C7").say("hi again")
+        assert (await bot.talk(channel="C7").heard()).text == "hello"
+    async with scripted(tmp_path, [finish("still here")], access=OPEN) as bot:
+        await bot.talk(channel="C7").say("and now?")
+        assert (await bot.talk(channel="C7").heard()).text == "still here"
 
 
 async def test_a_name_gives_no_right(tmp_path: Path) -> None:

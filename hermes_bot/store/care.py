@@ -41,7 +41,7 @@ _OLD = {
     "inbox": "state IN ('done', 'cancelled') AND at < :before",
     "outbox": "state IN ('sent', 'dead') AND at < :before",
     "posts": "at < :before",
-    "records": "at < :before",
+    "records": "at < :before AND adapter <> ''",
     "messages": "at < :before",
     "runs": f"ended_at < :before AND id NOT IN ({_NEEDED})",
     "threads": "last_at < :before AND thread NOT IN (SELECT thread FROM runs)",

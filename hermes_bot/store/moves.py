@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_bot.store import records
 from hermes_bot.store.columns import channel_of, clean
 
 if TYPE_CHECKING:
     import sqlite3
+    from datetime import datetime
 
     from hermes_bot.messages import ThreadKey
 
 _WITH_THREAD = ("inbox", "threads", "messages", "runs", "questions", "outbox", "posts")
 _WITH_CHANNEL = ("inbox", "outbox", "posts", "spend")
+_MOVED = "moved"
 
 
 def open_thread(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None:
@@ -34,3 +37,13 @@ def move_channel(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None
             WHERE substr(thread, 1, ?) = ?"""  # noqa: S608 - our own names
         start = f"{before}/"
         db.execute(sql, (f"{after}/", len(start) + 1, len(start), start))
+
+
+def note_move(db: sqlite3.Connection, place: str, old: str, at: datetime) -> None:
+    """Keep what a place was called before, for what we do not store ourselves: its right to be served."""
+    records.put(db, (records.CORE, _MOVED, place), old, at)
+
+
+def all_moves(db: sqlite3.Connection) -> dict[str, str]:
+    """Return the ids that places had before, by the place as ``note_move`` was given it."""
+    return records.of_kind(db, records.CORE, _MOVED)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime
 
+CORE = ""  # in the place of an adapter's name: kept by the core itself, and not swept
 _PUT = """INSERT INTO records (adapter, kind, key, text, at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (key, kind, adapter) DO UPDATE SET text = excluded.text, at = excluded.at"""
 

@@ -18,8 +18,9 @@ _SAID = """SELECT said.author, COALESCE(heard.addressed, 1) FROM messages AS sai
     LEFT JOIN inbox AS heard ON heard.message_id = said.key AND heard.message_id <> ''
         AND heard.channel = :channel AND heard.kind = 'message'
     WHERE said.thread = :thread AND said.from_bot = 0
-        AND said.id <= (SELECT id FROM messages WHERE thread = :thread AND key = :key AND key <> '')
-    ORDER BY said.id DESC LIMIT :limit"""
+        AND (said.at, said.id) <=
+            (SELECT at, id FROM messages WHERE thread = :thread AND key = :key AND key <> '')
+    ORDER BY said.at DESC, said.id DESC LIMIT :limit"""
 
 
 def turns_of_bots(db: sqlite3.Connection, thread: ThreadKey, key: str, is_bot: Callable[[str], bool]) -> int:
