@@ -112,12 +112,17 @@ class _Desk:
             case _:
                 return None
 
-    async def _without_workspace(self, platform: str, channel: str, here: ThreadKey) -> Where | None:
+    async def _without_workspace(self, platform: str, channel: str, here: ThreadKey) -> Where:
         """Return a place of a platform whose ids need no workspace; its threads carry one all the same."""
         if platform == here.platform:
             return Where(platform, here.workspace, channel)
         known = await self.db.read(lambda db: threads.list_recent(db, platform, 1))
-        return Where(platform, known[0].key.workspace, channel) if known else None
+        if not known:
+            said = (
+                f"Nobody has written to me on {platform[:60]!r} yet, which has to happen once before I can."
+            )
+            raise ToolError("unknown_channel", said)
+        return Where(platform, known[0].key.workspace, channel)
 
     async def _bare(self, channel: str, here: ThreadKey) -> Where | None:
         """Return the one listed channel of this id, those of the run's platform first; else one beside it."""
