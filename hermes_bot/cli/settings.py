@@ -35,6 +35,10 @@ class Settings:
         configure("debug" if self.is_verbose else level)
         return read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
 
+    def target(self) -> Path:
+        """Return where a configuration would be looked for, absolute."""
+        return Path(self.config or os.environ.get("HERMES_CONFIG") or "hermes.toml").absolute()
+
     def supervisor(self) -> Supervisor:
         """Return whoever started this process and wants to hear from it."""
         from hermes_bot.service import Supervisor
