@@ -35,6 +35,7 @@ from hermes_bot.simulator import SlackSimulator, TelegramSimulator
 from hermes_bot.store import runs
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
 
     from hermes_bot.simulator import Entry, FaultPlan
@@ -111,6 +112,12 @@ class Stage(ABC):
             while any(map(bool, self.app.dispatcher.held())):
                 await asyncio.sleep(0.01)
         await self.app.outbox.flush(10)
+
+    async def stored(self, number: int) -> None:
+        """Wait until the bot has stored so many messages."""
+        async with asyncio.timeout(15):
+            while await self.app.db.read(_count_inbox) < number:
+                await asyncio.sleep(0.01)
 
     async def runs(self) -> list[RunRecord]:
         """Return all runs, oldest first."""
@@ -287,6 +294,10 @@ class OnConsole(Stage):
             )
             for it in self.lines.get(thread, ())
         ]
+
+
+def _count_inbox(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT COUNT(*) FROM inbox").fetchone()[0])
 
 
 def _is_status(entry: Entry) -> bool:

@@ -138,6 +138,7 @@ async def test_messages_for_a_busy_thread_reach_the_run_and_none_is_lost(
         await bench.begun.wait()
         for number in range(2, 6):
             await it.mention(f"m{number}", thread=thread)
+        await it.stored(5)
         bench.gate.set()
         (answer,) = await it.heard(thread)
         assert answer.text.startswith("all seen")
