@@ -138,15 +138,16 @@ class TelegramAdapter(Plain):
     async def _until_refused(self, accept: Accept) -> BotBroken:
         """Receive for as long as Telegram lets us; return its refusal."""
         back_off = BackOff(self._setup.clock, self._standing)
+        try:
+            me = await back_off.until_done(self._introduced)
+        except BotBroken as error:
+            return error
+        await self._prepare()
         async with asyncio.TaskGroup() as group:
+            self._group = group
+            board = group.create_task(self._board.serve())
             try:
-                me = await back_off.until_done(self._introduced)
-                await self._prepare()
-                self._group = group
-                board = group.create_task(self._board.serve())
-                await self._receive(accept, me, back_off)
-            except BotBroken as error:
-                refused = error
+                refused = await self._receive(accept, me, back_off)
             finally:
                 self._group = None
             board.cancel()
@@ -166,7 +167,7 @@ class TelegramAdapter(Plain):
         except AdapterError as error:  # the menu is a convenience: every command works without it
             log.warning("telegram.menu_unset", extra={"error": str(error)})
 
-    async def _receive(self, accept: Accept, me: Me, back_off: BackOff) -> None:
+    async def _receive(self, accept: Accept, me: Me, back_off: BackOff) -> BotBroken:
         intake = Intake(self._chains, self._chats, self._setup.clock, self._answer_press)
         clock, settings = self._setup.clock, self._setup.settings
 
@@ -174,9 +175,9 @@ class TelegramAdapter(Plain):
             await intake.take(update, me, accept)
 
         if settings["mode"] == "webhook":
-            webhook = Webhook(self._api, settings, secret_of(self._token), self._standing, back_off)
-            await webhook.run(take, clock)
-        await Poller(self._api, clock, self._standing, back_off).run(take)
+            secret = secret_of(self._token)
+            return await Webhook(self._api, settings, secret, self._standing, back_off).run(take, clock)
+        return await Poller(self._api, clock, self._standing, back_off).run(take)
 
     def _answer_press(self, press_id: str, text: str) -> None:
         if self._group is not None:

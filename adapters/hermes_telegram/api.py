@@ -7,6 +7,7 @@ that the library cannot read would otherwise hold up all that came with it.
 from __future__ import annotations
 
 import json
+import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -40,7 +41,7 @@ Markup: TypeAlias = "InlineKeyboardMarkup | ForceReply"
 CONNECTIONS = 32
 POLL_SECONDS = 30  # Telegram cuts at 50
 BATCH = 100
-PRESS_CHARS = 200
+PRESS_UNITS = 200
 DOWNLOAD_BYTES = 20_000_000  # getFile gives no larger ones
 # a narrower list hides a wider one as a whole, so each that readers may have is set
 SCOPES: tuple[BotCommandScope, ...] = (
@@ -69,6 +70,8 @@ class Api:
     """One bot's calls. Used as ``async with``, its connections are kept; they work before and after too."""
 
     def __init__(self, token: str, base_url: str, file_base_url: str) -> None:
+        # at its debug level the library writes the token and what people say
+        logging.getLogger("telegram").setLevel(logging.WARNING)
         self._line = Line(CONNECTIONS)
         self._poll_line = Line(1, read_seconds=None)
         self._bot = Bot(
@@ -268,4 +271,7 @@ def _answering(spot: Spot) -> ReplyParameters | None:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= PRESS_CHARS else f"{text[: PRESS_CHARS - 1]}…"
+    wide = text.encode("utf-16-le", "surrogatepass")
+    if len(wide) <= 2 * PRESS_UNITS:
+        return text
+    return wide[: 2 * (PRESS_UNITS - 1)].decode("utf-16-le", "ignore") + "…"

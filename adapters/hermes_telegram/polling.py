@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LATE_SECONDS = 15.0  # a fetch that takes so much longer than it may will not return
+IDLE_SECONDS = 1.0  # a fetch of nothing takes at least so long
 STORE_SECONDS = 2.0  # before what could not be stored is fetched again
 SECOND = (
     "Another program polls with this bot's token, or a webhook is set for it: Telegram gives each update to "
@@ -49,17 +50,17 @@ class Poller:
             None  # none: what is unconfirmed comes again, and the core knows what it has
         )
 
-    async def run(self, take: Callable[[Update], Awaitable[None]]) -> None:
-        """Fetch for ever.
-
-        Raises:
-            BotBroken: the token is refused.
-        """
-        await self._back_off.until_done(self._api.delete_webhook)
+    async def run(self, take: Callable[[Update], Awaitable[None]]) -> BotBroken:
+        """Fetch until the token is refused; return the refusal."""
+        try:
+            await self._back_off.until_done(self._api.delete_webhook)
+        except BotBroken as refused:
+            return refused
         while True:
+            begun = self._clock.monotonic()
             match await self._fetched():
-                case BotBroken() as error:
-                    raise error
+                case BotBroken() as broken:
+                    return broken
                 case AdapterError() as error:
                     self._standing.deaf(SECOND if isinstance(error, TwoReceivers) else str(error))
                     log.warning("telegram.poll_failed", extra={"error": str(error)})
@@ -67,7 +68,7 @@ class Poller:
                 case list() as batch:
                     self._standing.heard()
                     self._back_off.reset()
-                    await self._take(batch, take)
+                    await (self._take(batch, take) if batch else self._idle(begun))
 
     async def _fetched(self) -> list[Any] | AdapterError:
         """Return what waits; an error where there is none to be had, also where no answer comes at all."""
@@ -87,6 +88,14 @@ class Poller:
             return await self._api.updates(self._offset, WANTED, POLL_SECONDS)
         except AdapterError as error:
             return error
+
+    async def _idle(self, begun: float) -> None:
+        """Nothing waits, so all is confirmed: an offset would only be in the way of lower numbers to come."""
+        self._offset = None
+        if (
+            self._clock.monotonic() - begun < IDLE_SECONDS
+        ):  # it is to wait, not to say at once that there is none
+            await self._clock.sleep(IDLE_SECONDS)
 
     async def _take(self, batch: Sequence[Any], take: Callable[[Update], Awaitable[None]]) -> None:
         """Have a batch taken; the next fetch confirms it as far as it is stored."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from hermes_bot.errors import AdapterError, HermesError
+from hermes_bot.errors import AdapterError, BotBroken, HermesError
 from hermes_telegram.intake import WANTED
 from hermes_telegram.wire import Malformed, read_update
 
@@ -60,12 +60,8 @@ class Webhook:
         self._back_off = back_off
         self._locks = tuple(asyncio.Lock() for _ in range(LOCKS))
 
-    async def run(self, take: Callable[[Update], Awaitable[None]], clock: Clock) -> None:
-        """Receive for ever.
-
-        Raises:
-            BotBroken: the token is refused.
-        """
+    async def run(self, take: Callable[[Update], Awaitable[None]], clock: Clock) -> BotBroken:
+        """Receive until the token is refused; return the refusal."""
         app = web.Application(client_max_size=MAX_BYTES)
         app.router.add_post(self._settings["path"], partial(self._receive, take))
         runner = web.AppRunner(app, access_log=None)
@@ -76,6 +72,8 @@ class Webhook:
             while True:
                 await clock.sleep(LOOK_SECONDS)
                 await self._back_off.until_done(self._look)
+        except BotBroken as error:
+            return error
         finally:
             await runner.cleanup()
 
