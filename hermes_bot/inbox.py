@@ -12,6 +12,7 @@ from hermes_bot.store.messages import Line
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
     from hermes_bot.messages import Incoming
     from hermes_bot.ports import Clock
@@ -38,14 +39,20 @@ class Accepted:
 
 
 class Inbox:
-    """Accepts messages; what it returned is on the disk."""
+    """Accepts messages; what it returned is on the disk.
+
+    Attributes:
+        is_for_us: says, without input or output, whether there is anything to do about a message; asked in the
+            transaction that stores it, so that people's talk costs one commit and no more.
+    """
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
+        self.is_for_us: Callable[[Accepted], bool] = lambda _: True
 
     async def accept(self, incoming: Incoming) -> Accepted | None:
-        """Store a message; None where it is here already.
+        """Store a message; None where it is here already, or asks for nothing.
 
         The thread, its transcript and its open question come from the same transaction, so that two
         messages at once see each other's effect.
@@ -70,7 +77,11 @@ class Inbox:
                 messages.add(db, line)
             asked = questions.open_of_thread(db, said.thread)
             taking_part = before.participants if before else ()
-            return Accepted(number, said, asked[-1] if asked else None, taking_part)
+            accepted = Accepted(number, said, asked[-1] if asked else None, taking_part)
+            if self.is_for_us(accepted):
+                return accepted
+            inbox.finish(db, [number])
+            return None
 
         return await self._db.transact("inbox.store", store)
 

@@ -87,6 +87,7 @@ class Reception:
         self._told_late: dict[ThreadKey, datetime] = {}
         self._since = rooms.clock.now()  # what is older is another process's, until ``recover`` takes it over
         self.is_open = True
+        rooms.inbox.is_for_us = lambda accepted: not isinstance(self._route(accepted), NotForUs)
         self.on_over: Callable[[ThreadKey, str], None] | None = None
 
     async def accept(self, incoming: Incoming) -> Reply | None:
@@ -203,9 +204,7 @@ class Reception:
             log.error("inbox.put_aside", extra=names)  # noqa: TRY400 - no bug, so no trace
 
     async def _handle(self, accepted: Accepted) -> Reply | None:
-        said = accepted.incoming
-        known = accepted.participants if self._rooms.gate.takes_part(said) else ()
-        routed = route(said, View(accepted.question, known))
+        said, routed = accepted.incoming, self._route(accepted)
         refusal = await self._rooms.gate.refuses(said, routed, accepted.question)
         if refusal is not None:
             return await self._say(Reply(refusal) if refusal else None, accepted)
@@ -227,6 +226,11 @@ class Reception:
                 return None
             case _:
                 return await self._say(await self._reply(routed, accepted), accepted)
+
+    def _route(self, accepted: Accepted) -> Route:
+        said = accepted.incoming
+        known = accepted.participants if self._rooms.gate.takes_part(said) else ()
+        return route(said, View(accepted.question, known))
 
     async def _say(self, reply: Reply | None, accepted: Accepted) -> Reply | None:
         """Be done with a message; return its reply where the asker alone can be told, else post it."""
