@@ -155,17 +155,17 @@ def _read_attributes(parse: _Parse, tag: str, begin: int) -> dict[str, str]:
             raise parse.wrong(f'Empty attribute name in the tag "{tag}"', begin)
         if not match["equals"] and match["name"] != "expandable":
             raise parse.wrong(f'Expected equal sign in declaration of an attribute of the tag "{tag}"', begin)
-        _take_value(parse, match, values)
+        _take_value(parse, match, values, begin)
 
 
-def _take_value(parse: _Parse, match: re.Match[str], values: dict[str, str]) -> None:
+def _take_value(parse: _Parse, match: re.Match[str], values: dict[str, str], begin: int) -> None:
     name = match["name"].lower()
     if not match["equals"]:
         values[name], parse.at = "1", match.end("name")
         return
     if match["quote"] is None:
         if parse.source.startswith(('"', "'"), match.end()):
-            raise parse.wrong("Unclosed start tag", match.start())
+            raise parse.wrong("Unclosed start tag", begin)
         if not _TOKEN.match(match["bare"]):
             raise parse.wrong("Unexpected end of name token", match.start("bare"))
         values[name] = match["bare"].lower()

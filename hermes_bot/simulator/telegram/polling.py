@@ -26,10 +26,12 @@ class Polls:
 
     Attributes:
         waiting: how many are open now.
+        opened: set while one is.
     """
 
     def __init__(self) -> None:
         self.waiting = 0
+        self.opened = asyncio.Event()
         self._turn = 0
         self._conflict_until = 0.0
         self._is_closed = False
@@ -65,10 +67,13 @@ class Polls:
         telegram.updates.set_kinds(args.nested("allowed_updates", "allowed updates"))
         self.interrupt(telegram)
         self.waiting += 1
+        self.opened.set()
         try:
             return await self._poll(telegram, args)
         finally:
             self.waiting -= 1
+            if not self.waiting:
+                self.opened.clear()
 
     async def _poll(self, telegram: Telegram, args: Arguments) -> list[dict[str, Any]]:
         turn, offset = self._turn, args.number("offset")

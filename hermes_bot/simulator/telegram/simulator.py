@@ -10,7 +10,7 @@ from aiohttp import web
 
 from hermes_bot.alongside import Alongside
 from hermes_bot.simulator.faults import FaultPlan
-from hermes_bot.simulator.telegram import control, membership, people
+from hermes_bot.simulator.telegram import control, identity, membership, people
 from hermes_bot.simulator.telegram.courier import Courier
 from hermes_bot.simulator.telegram.people import PressAnswer, Words
 from hermes_bot.simulator.telegram.server import LARGEST_BODY, Server
@@ -99,6 +99,10 @@ class TelegramSimulator:
         """The menus the bot set, by scope: ``default``, ``chat:-1001``, ``default/de``."""
         return self.state.commands
 
+    def menu(self, chat: int, user: int) -> list[dict[str, Any]]:
+        """Return the commands one person is offered in a chat: those of the narrowest scope that is set."""
+        return identity.shown_commands(self.state, chat, user)
+
     @property
     def confirmed(self) -> int:
         """The highest update id the bot has confirmed."""
@@ -129,6 +133,10 @@ class TelegramSimulator:
     async def stop(self) -> None:
         """Stop listening; polls that wait are answered."""
         await self._stack.aclose()
+
+    async def wait_polling(self) -> None:
+        """Return once a poll of the bot is open."""
+        await self.state.polls.opened.wait()
 
     async def __aenter__(self) -> Self:
         await self.start()

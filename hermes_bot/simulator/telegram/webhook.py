@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_CONNECTIONS = 100
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 _URL = re.compile(
-    r"https://[^/]+(?::(?:443|80|88|8443))?(?:/.*)?|http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?"
+    r"https://[^/:]+(?::(?:443|80|88|8443))?(?:/.*)?|http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?"
 )
 
 
