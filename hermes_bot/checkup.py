@@ -33,12 +33,12 @@ _NOWHERE = RunState("doctor", ThreadKey("console", "local", "doctor", "1"), "", 
 async def checkup(host: Standee) -> tuple[Finding, ...]:
     """Return what was found, in the order in which a person would set things right."""
     config = host.config
-    found = [_secrets(config), *await _models(config, host.clock), *_readable(config), *_skills(host)]
+    found = [_secrets(config), *await _models(config, host.clock), *_readable(config)]
     for name, health in sorted(host.platforms.health().items()):
         found += _standing(name, health, config)
         if name in host.adapters and health.state != "off":
             found += await _checked(name, host)
-    return (*found, Finding("ok", "database", f"SQLite {sqlite3.sqlite_version} works in {host.db.path}."))
+    return (*found, Finding("ok", "database", f"SQLite {sqlite3.sqlite_version}."))
 
 
 def _secrets(config: Config) -> Finding:
@@ -97,12 +97,6 @@ def _readable(config: Config) -> Iterator[Finding]:
     for root in (*config.files.roots, *config.skills.folders):
         if not os.access(root, os.R_OK | os.X_OK):
             yield Finding("bad", "folders", f"{root}: the bot's user may not read it, or it is not there.")
-
-
-def _skills(host: Standee) -> Iterator[Finding]:
-    for one in host.registry.refused:
-        yield Finding("bad", f"skill {one.folder.name}", one.reason)
-    yield Finding("ok", "skills", f"{len(host.registry.skills)} are ready.")
 
 
 def _standing(name: str, health: Health, config: Config) -> Iterator[Finding]:

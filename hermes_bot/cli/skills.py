@@ -61,7 +61,7 @@ def check(context: typer.Context, folders: Folders = None, *, as_json: AsJson = 
     config = settings_of(context).start("error")
     for folder in folders or ():
         _must_hold_skills(folder)
-    names, troubles = asyncio.run(_check(config, folders or ()))
+    names, troubles = asyncio.run(check_skills(config, folders or ()))
     if as_json:
         listed = [{"skill": one.skill, "text": one.text} for one in troubles]
         print_json({"skills": names, "troubles": listed})
@@ -95,7 +95,8 @@ def _must_hold_skills(folder: Path) -> None:
         raise typer.BadParameter(f"{folder}: no skills are in there. Each is a folder with a SKILL.md.")
 
 
-async def _check(config: Config, folders: Sequence[Path]) -> tuple[list[str], Sequence[Trouble]]:
+async def check_skills(config: Config, folders: Sequence[Path] = ()) -> tuple[list[str], Sequence[Trouble]]:
+    """Return the names of the skills in these folders, else of all that are used, and their troubles."""
     from tempfile import TemporaryDirectory
 
     from hermes_bot.build import build_registry, build_toolbox
