@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hermes_bot import __version__
-from hermes_bot.cli import daemon, db, logs, runs, service, skills, status, talk
+from hermes_bot.cli import daemon, db, doctor, init, logs, runs, service, skills, status, talk
 from hermes_bot.cli.output import BAD_CONFIG, FAILED, HELD, MISUSED, complain, print_json
 from hermes_bot.cli.settings import Settings
 from hermes_bot.cli.streams import finish, is_output_lost, open_closed
@@ -32,6 +32,8 @@ app = typer.Typer(
     epilog="To try it, without any set-up: hermes-bot ask 'why is checkout failing?'",
 )
 talk.add_to(app)
+init.add_to(app)
+doctor.add_to(app)
 daemon.add_to(app)
 status.add_to(app)
 service.add_to(app)
