@@ -173,7 +173,7 @@ class Ledger:
         self._watches.add(watch)
         return watch
 
-    async def wait_for(self, predicate: Callable[[Entry], object], timeout: float = 10.0) -> Entry:  # noqa: ASYNC109 - part of what it says: the error lists what was there
+    async def wait_for(self, predicate: Callable[[Entry], object], timeout: float = 10.0) -> Entry:  # noqa: ASYNC109 - the error lists what was there
         """Return the first message, old or new, for which the predicate holds.
 
         Messages are looked at when they come, when they are edited and when they are deleted.

@@ -31,8 +31,8 @@ class SlackSimulator(SlackServer):
 
     Use it in an ``async with``. People act through its methods; each returns once the platform has taken the
     act, not once the bot has answered, and raises ``LookupError`` where nobody could do this in Slack.
-    ``team`` may stay away where there is one. A bot connects to ``base_url`` with ``bot_token`` and ``app_token``, or
-    is called at ``request_url``.
+    ``team`` may stay away where there is one. A bot connects to ``base_url`` with ``bot_token`` and
+    ``app_token``, or is called at ``request_url``.
     """
 
     def add_user(self, user: str, name: str = "", tz: str = "Europe/Berlin", team: str = "") -> None:
@@ -55,7 +55,7 @@ class SlackSimulator(SlackServer):
         made = Channel(channel, name or channel.lower(), kind, where.id, set(members), is_archived)
         where.channels[channel] = made
 
-    async def say(
+    async def say(  # noqa: PLR0913 - what is said, where, by whom and when
         self,
         user: str,
         channel: str,
@@ -63,14 +63,17 @@ class SlackSimulator(SlackServer):
         thread_ts: str = "",
         files: Sequence[tuple[str, bytes]] = (),
         team: str = "",
+        *,
+        ago: float = 0.0,
     ) -> str:
         """Write a message as a person, and return its ts.
 
         The bot hears it where it is a member: as ``message``, and as ``app_mention`` too where it is named.
+        With ``ago`` it was written so many seconds back and is delivered only now.
         """
         where = self._team(team)
         kept = [self._files.keep(where, user, name, content) for name, content in files]
-        draft = Draft(user=where.person(user).id, text=text, thread_ts=thread_ts, files=kept)
+        draft = Draft(user=where.person(user).id, text=text, thread_ts=thread_ts, files=kept, ago=ago)
         if kept:
             draft.extra["subtype"] = "file_share"
         place = where.channel(channel)
@@ -190,6 +193,8 @@ class SlackSimulator(SlackServer):
         return self._posting.post(team, channel, draft).ts
 
     def _visible(self, channel: Channel, ts: str, user: str) -> Message:
+        if channel.is_private and user not in channel.members:
+            raise LookupError(f"{user} cannot see {channel.id}: name them among its members.")
         whispered = self._posting.whispered(channel, ts)
         if whispered is not None and whispered.entry.only_for != user:
             raise LookupError(f"{user} cannot see {ts}: it is for {whispered.entry.only_for} alone.")

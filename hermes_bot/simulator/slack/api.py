@@ -151,9 +151,8 @@ class Api:
         return web.json_response(result.fields, status=result.status, headers=headers)
 
     def _record(self, name: str, args: Mapping[str, Any], team: Team | None, result: Result) -> None:
-        self.site.calls.append(
-            Call(name, args, time.time(), result.status, result.error, team.id if team else "")
-        )
+        at, place = time.time(), team.id if team else ""
+        self.site.record(Call(name, args, at, result.status, result.error, place))
 
 
 async def arguments_of(request: web.Request) -> dict[str, Any]:

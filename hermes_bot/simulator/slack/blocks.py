@@ -56,7 +56,7 @@ def buttons_of(blocks: list[Block]) -> list[dict[str, Any]]:
     """Return every element of the blocks that can be pressed, in order."""
     return [
         {
-            "label": element.get("text", {}).get("text", ""),
+            "label": element["text"]["text"] if element["type"] == "button" else "",
             "action": element["action_id"],
             "value": element.get("value", ""),
             "block": block.get("block_id", ""),
@@ -133,7 +133,7 @@ def tables_in(markdown: str) -> int:
 
 def _check(check: Checker, value: Any, path: str, is_usable: Callable[[str], bool]) -> None:
     block = check.object(value, path)
-    kind = block.get("type")
+    kind = str(block.get("type"))
     if kind not in KEYS:
         check.wrong(f"unsupported type: {kind}", f"{path}/type")
         return
@@ -246,8 +246,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _elements(block: Block) -> list[dict[str, Any]]:
-    elements = block.get("elements", []) if block["type"] in ("actions", "context_actions") else []
-    return [*elements, block["accessory"]] if "accessory" in block else list(elements)
+    if block["type"] == "section":
+        return [block["accessory"]] if "accessory" in block else []
+    return list(block["elements"]) if block["type"] in ("actions", "context_actions") else []
 
 
 def _named(block: Block, at: int) -> Block:
@@ -256,6 +257,6 @@ def _named(block: Block, at: int) -> Block:
         made["elements"] = [
             {"action_id": f"b{at}e{n}", **element} for n, element in enumerate(block["elements"])
         ]
-    if "accessory" in block:
+    if block["type"] == "section" and "accessory" in block:
         made["accessory"] = {"action_id": f"b{at}a", **block["accessory"]}
     return made

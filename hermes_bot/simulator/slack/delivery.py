@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Coroutine, Mapping, Sequence
 
+    from hermes_bot.simulator.slack.pulse import Pulse
+    from hermes_bot.simulator.slack.site import Windows
+
 EnvelopeKind = Literal["events_api", "slash_commands", "interactive"]
 
 
@@ -64,20 +67,23 @@ class Delivery:
             (https://docs.slack.dev/apis/events-api: at once, after a minute, after five).
         acks: the id of each envelope that was acknowledged, and after how many seconds.
         lost: events given up.
+        lose: how many of the next events get lost on their first way.
         redeliver: how many of the next events are sent again although they were acknowledged.
         redeliver_rate: the share of all events that are.
         jitter: each event waits a random time up to so many seconds: they overtake each other.
     """
 
     random: random.Random
+    windows: Windows
+    pulse: Pulse
     retry_seconds: Sequence[float] = (0, 60, 300)
     carrier: Carrier | None = None
     group: asyncio.TaskGroup | None = None
     started: asyncio.Event = field(default_factory=asyncio.Event)
-    ack_seconds: float = 3.0
     acks: list[tuple[str, float]] = field(default_factory=list)
     lost: list[Envelope] = field(default_factory=list)
     waiting: dict[str, Envelope] = field(default_factory=dict)
+    lose: int = 0
     redeliver: int = 0
     redeliver_rate: float = 0.0
     jitter: float = 0.0
@@ -123,13 +129,14 @@ class Delivery:
             if pause:
                 await asyncio.sleep(pause)
             envelope = Envelope(self._id(), "events_api", payload, attempt=attempt, reason=reason)
-            ack = await self._try(envelope)
+            ack = Ack() if attempt == 0 and self._is_lost() else await self._try(envelope)
             if ack.seconds is not None:
                 return attempt + 1
             reason = ack.reason
             if ack.stops:
                 break
         self.lost.append(envelope)
+        self.pulse.beat()
         return 0
 
     async def _try(self, envelope: Envelope) -> Ack:
@@ -138,12 +145,17 @@ class Delivery:
         self.waiting[envelope.id] = envelope
         envelope.sent = time.monotonic()
         try:
-            ack = await self.carrier.carry(envelope, self.ack_seconds)
+            ack = await self.carrier.carry(envelope, self.windows.ack)
         finally:
             del self.waiting[envelope.id]
         if ack.seconds is not None:
             self.acks.append((envelope.id, ack.seconds))
+            self.pulse.beat()
         return ack
+
+    def _is_lost(self) -> bool:
+        self.lose -= (is_lost := self.lose > 0)
+        return is_lost
 
     def _is_sent_again(self) -> bool:
         if self.redeliver > 0:

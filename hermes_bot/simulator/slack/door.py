@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 VERBS = frozenset({
     "say", "post_as_bot", "edit", "delete", "slash", "press", "shortcut", "submit", "react", "unfurl",
-    "invite", "remove", "archive", "revoke", "deliver", "add_user", "add_channel", "redeliver_next", "disconnect",
-    "drop_sockets", "go_silent", "refuse_connects", "verify_request_url",
+    "invite", "remove", "archive", "revoke", "deliver", "add_user", "add_channel", "redeliver_next",
+    "lose_next", "disconnect", "drop_sockets", "go_silent", "refuse_connects", "verify_request_url",
 })  # fmt: skip
 SETTINGS = frozenset({"request_url", "swap_pairs", "pair_delay"})
 PERCENT = 100

@@ -89,7 +89,7 @@ class Checker:
         found = self.object(value, path)
         if "action_id" in found:
             self.string(found["action_id"], f"{path}/action_id", LONGEST_ID)
-        kind = found.get("type")
+        kind = str(found.get("type"))
         if kind == "button":
             self._button(found, path)
         elif kind in SELECTS:

@@ -49,7 +49,7 @@ def callback(site: Site, team: Team, event: Mapping[str, Any]) -> Body:
         "event": event,
         "type": "event_callback",
         "event_id": number,
-        "event_time": int(time.time()),
+        "event_time": int(str(event["event_ts"]).partition(".")[0]),
         "authorizations": [authorization],
         "is_ext_shared_channel": False,
         "event_context": f"4-{number}",

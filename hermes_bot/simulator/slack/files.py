@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 
+UPLOAD = "upload"  # in faults: sending the bytes of a file
 LONGEST_ALT = 1000
 MOST_SNIPPET_BYTES = 1 << 20
 
@@ -138,6 +139,9 @@ class Files:
         file = self.stored.get(request.match_info["file"])
         if file is None or file.content is not None:
             return web.Response(status=404, text="Not found")
+        fault = self.site.faults.take(UPLOAD, "")
+        if fault is not None and fault.kind != "lost_answer":
+            return web.Response(status=500, text="Internal Server Error")
         content = await self._content(request)
         if len(content) != file.length:
             self.site.complain(
@@ -145,6 +149,8 @@ class Files:
             )
             return web.Response(status=400, text="Length mismatch")
         file.content = content
+        if fault is not None and request.transport is not None:
+            request.transport.abort()
         return web.Response(text=f"OK - {len(content)}")
 
     async def download(self, request: web.Request) -> web.Response:

@@ -173,7 +173,7 @@ class Interactions:
         if not (body.get("text") or body.get("blocks")):
             return SlashAnswer(milliseconds)
         if body.get("response_type") == "in_channel":
-            self.posting.post(hook.team, hook.channel, Draft(user=hook.user, text=line))
+            self.posting.whisper(hook.team, hook.channel, Draft(user=hook.user, text=line))
         try:
             message = self.hooks.answer(hook, body)
         except Refusal as refusal:

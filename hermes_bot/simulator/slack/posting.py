@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ class Draft:
         raw: what the API was sent, for the ledger.
         extra: further fields of the message: ``subtype``, ``attachments``, ``files`` and so on.
         seen_by: the one person who will see it; empty for everybody.
+        ago: how many seconds back it was written.
     """
 
     user: str
@@ -40,6 +40,7 @@ class Draft:
     extra: dict[str, Any] = field(default_factory=dict)
     raw: dict[str, Any] = field(default_factory=dict)
     seen_by: str = ""
+    ago: float = 0.0
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ class Posting:
         return message
 
     def whisper(self, team: Team, channel: Channel, draft: Draft) -> Message:
-        """Show a message to one person; no event tells of it and nothing reads it back."""
+        """Show a message that no event tells of and nothing reads back, to one person mostly."""
         message = self._make(team, channel, draft)
         self._whispers[channel.team, channel.id, message.ts] = message
         self.site.ledger.add(message.entry)
@@ -163,7 +164,7 @@ class Posting:
         self._clearing.clear()
 
     def _make(self, team: Team, channel: Channel, draft: Draft) -> Message:
-        ts = self.site.stamps.next()
+        ts = self.site.stamps.next(draft.ago)
         body: dict[str, Any] = {
             "type": "message",
             "user": draft.user,
@@ -181,7 +182,7 @@ class Posting:
         body |= draft.extra
         buttons = buttons_of(draft.blocks)
         entry = Entry(
-            at=time.time(),
+            at=float(ts),
             platform=PLATFORM,
             workspace=team.id,
             channel=channel.id,

@@ -20,6 +20,7 @@ from hermes_bot.simulator.slack.hooks import Hooks
 from hermes_bot.simulator.slack.interactions import Interactions
 from hermes_bot.simulator.slack.methods import methods
 from hermes_bot.simulator.slack.posting import Posting
+from hermes_bot.simulator.slack.pulse import Pulse
 from hermes_bot.simulator.slack.requests import Requests
 from hermes_bot.simulator.slack.site import Site, Windows
 from hermes_bot.simulator.slack.sockets import Sockets
@@ -27,7 +28,7 @@ from hermes_bot.simulator.slack.surface import Views
 from hermes_bot.simulator.slack.workspace import Team
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from types import TracebackType
 
     from hermes_bot.simulator.ledger import Ledger
@@ -58,7 +59,8 @@ class SlackServer:
         seed: int = 0,
     ) -> None:
         source = random.Random(seed)  # noqa: S311 - to be reproducible is the point
-        self.delivery = Delivery(source, retry_seconds)
+        windows, pulse = Windows(), Pulse()
+        self.delivery = Delivery(source, windows, pulse, retry_seconds)
         self.site = Site(
             limits=Limits(speed),
             faults=faults or FaultPlan(),
@@ -67,6 +69,8 @@ class SlackServer:
             signing_secret=secrets.token_hex(16),
             is_strict=is_strict,
             random=source,
+            windows=windows,
+            pulse=pulse,
         )
         self.sockets = Sockets(self.site)
         self._posting = Posting(self.site)
@@ -147,6 +151,10 @@ class SlackServer:
         """What the app was granted; take one away and calls that need it fail."""
         return self.site.scopes
 
+    @scopes.setter
+    def scopes(self, scopes: set[str]) -> None:
+        self.site.scopes = scopes
+
     @property
     def windows(self) -> Windows:
         """How long things hold: acknowledgements, response URLs, statuses and so on."""
@@ -161,6 +169,10 @@ class SlackServer:
     def faults(self) -> FaultPlan:
         """What goes wrong with calls of the Web API."""
         return self.site.faults
+
+    @faults.setter
+    def faults(self, faults: FaultPlan) -> None:
+        self.site.faults = faults
 
     @property
     def calls(self) -> list[Call]:
@@ -193,6 +205,11 @@ class SlackServer:
         return len(self.sockets.live)
 
     @property
+    def peak_sockets(self) -> int:
+        """How many were live at once, at most."""
+        return self.sockets.peak
+
+    @property
     def request_url(self) -> str:
         """The bot's address in HTTP mode; empty: Socket Mode."""
         return self.site.request_url
@@ -219,6 +236,10 @@ class SlackServer:
     def pair_delay(self, seconds: float) -> None:
         self._posting.pair_delay = seconds
 
+    def lose_next(self, events: int = 1) -> None:
+        """Let the first delivery of the next events get lost: they come as retries only."""
+        self.delivery.lose = events
+
     def redeliver_next(self, events: int = 1) -> None:
         """Send the next events once more although they are acknowledged."""
         self.delivery.redeliver = events
@@ -241,8 +262,15 @@ class SlackServer:
 
     async def wait_connected(self, sockets: int = 1) -> None:
         """Wait until so many connections are live."""
-        async with self.sockets.changed:
-            await self.sockets.changed.wait_for(lambda: len(self.sockets.live) >= sockets)
+        await self.wait_until(lambda: self.num_sockets >= sockets)
+
+    async def wait_until(self, holds: Callable[[], object], timeout: float = 10.0) -> None:  # noqa: ASYNC109 - a bound for every wait
+        """Return once something holds of calls, acks, lost events, complaints or connections.
+
+        Raises:
+            TimeoutError: it did not in ``timeout`` seconds.
+        """
+        await self.site.pulse.until(holds, timeout)
 
     async def verify_request_url(self) -> bool:
         """Return whether the bot answers the check that Slack makes when its address is entered."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hermes_bot.simulator.faults import FaultPlan
     from hermes_bot.simulator.limits import Limits
     from hermes_bot.simulator.slack.delivery import Delivery
+    from hermes_bot.simulator.slack.pulse import Pulse
 
 APP = "A0APP"
 
@@ -107,6 +108,8 @@ class Site:
     delivery: Delivery
     app_token: str = field(repr=False)
     signing_secret: str = field(repr=False)
+    windows: Windows
+    pulse: Pulse
     is_strict: bool = True
     home: str = ""
     request_url: str = ""
@@ -114,7 +117,6 @@ class Site:
     ledger: Ledger = field(default_factory=Ledger)
     teams: dict[str, Team] = field(default_factory=dict)
     tokens: dict[str, Team] = field(default_factory=dict)
-    windows: Windows = field(default_factory=Windows)
     complaints: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     statuses: defaultdict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -128,6 +130,12 @@ class Site:
         """Record what a bot did wrong."""
         if self.is_strict:
             self.complaints.append(what)
+            self.pulse.beat()
+
+    def record(self, call: Call) -> None:
+        """Record a call."""
+        self.calls.append(call)
+        self.pulse.beat()
 
     def number(self, prefix: str) -> str:
         """Return a new id: the prefix and a number."""

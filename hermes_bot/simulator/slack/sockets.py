@@ -41,13 +41,14 @@ class Sockets:
     Attributes:
         is_silent: whether nothing is sent any more, pongs neither, and nothing is heard.
         refusals: how many of the next handshakes are refused.
+        peak: how many were live at once, at most.
     """
 
     site: Site
     is_silent: bool = False
     refusals: int = 0
     live: list[_Socket] = field(default_factory=list)
-    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    peak: int = 0
     _tickets: dict[str, float] = field(default_factory=dict)
     _acked: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
 
@@ -79,7 +80,7 @@ class Sockets:
         if self.refusals > 0 or until < time.monotonic():
             self.refusals = max(0, self.refusals - 1)
             return web.Response(status=408, text="Request Timeout")
-        socket = _Socket(web.WebSocketResponse(autoping=False), request)
+        socket = _Socket(web.WebSocketResponse(autoping=False, autoclose=False), request)
         await socket.link.prepare(request)
         await self._hold(socket)
         return socket.link
@@ -102,7 +103,9 @@ class Sockets:
                 socket.request.transport.abort()
 
     async def _hold(self, socket: _Socket) -> None:
-        await self._changed(socket, is_live=True)
+        self.live.append(socket)
+        self.peak = max(self.peak, len(self.live))
+        self.site.pulse.beat()
         try:
             await self._send(socket, self._hello())
             if len(self.live) > MOST_SOCKETS:
@@ -110,15 +113,14 @@ class Sockets:
             async for frame in socket.link:
                 await self._heard(socket, frame.type, frame.data)
         finally:
-            await self._changed(socket, is_live=False)
+            self._gone(socket)
+        if self.is_silent:  # a goodbye is not answered either
+            await self.site.ending.wait()
 
-    async def _changed(self, socket: _Socket, *, is_live: bool) -> None:
-        if is_live:
-            self.live.append(socket)
-        elif socket in self.live:
+    def _gone(self, socket: _Socket) -> None:
+        if socket in self.live:
             self.live.remove(socket)
-        async with self.changed:
-            self.changed.notify_all()
+            self.site.pulse.beat()
 
     def _hello(self) -> str:
         return json.dumps(
@@ -135,8 +137,8 @@ class Sockets:
         )
 
     async def _say_goodbye(self, socket: _Socket, reason: Reason) -> None:
-        if reason != "warning" and socket in self.live:
-            self.live.remove(socket)
+        if reason != "warning":
+            self._gone(socket)
         frame = {"type": "disconnect", "reason": reason, "debug_info": {"host": "applink-1"}}
         await self._send(socket, json.dumps(frame))
 
@@ -146,8 +148,7 @@ class Sockets:
         try:
             await socket.link.send_str(frame)
         except ConnectionError:  # it is being closed: the envelope stays without an acknowledgement
-            if socket in self.live:
-                self.live.remove(socket)
+            self._gone(socket)
 
     async def _heard(self, socket: _Socket, kind: WSMsgType, data: Any) -> None:
         if self.is_silent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import insort
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,10 +23,11 @@ class Stamps:
     def __init__(self) -> None:
         self._last = 0
 
-    def next(self) -> str:
-        """Return a stamp later than every one before."""
+    def next(self, ago: float = 0.0) -> str:
+        """Return a stamp later than every one before; or one so many seconds back, unique all the same."""
         self._last = max(time.time_ns() // 1000, self._last + 1)
-        return f"{self._last // MICROSECONDS}.{self._last % MICROSECONDS:06d}"
+        moment = self._last - int(ago * MICROSECONDS)
+        return f"{moment // MICROSECONDS}.{moment % MICROSECONDS:06d}"
 
 
 @dataclass(slots=True)
@@ -112,7 +114,7 @@ class Channel:
 
     Attributes:
         team: the id of its team.
-        messages: what is there now, by ts; insertion is in order of ts.
+        messages: what is there now, by ts.
         tops: the ts of every message at the top, in order; deleted ones stay in it.
         replies: the ts of every reply, in order, by root; deleted ones stay in it.
     """
@@ -135,10 +137,7 @@ class Channel:
     def take(self, message: Message) -> None:
         """Add a new message."""
         self.messages[message.ts] = message
-        if message.is_reply:
-            self.replies.setdefault(message.root, []).append(message.ts)
-        else:
-            self.tops.append(message.ts)
+        insort(self.replies.setdefault(message.root, []) if message.is_reply else self.tops, message.ts)
 
     def message(self, ts: str, author: str = "") -> Message:
         """Return a message, one's own where an author is given; for those who drive the simulator.
