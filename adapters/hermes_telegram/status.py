@@ -235,7 +235,7 @@ class StatusBoard:
                 await self._api.delete(chat, message)
             except PostGone:  # older than 48 hours
                 await self._api.edit(chat, message, INTERRUPTED)
-        except (RateLimited, Transient) as error:
+        except (Ambiguous, RateLimited, Transient) as error:
             log.info("telegram.status_left", extra={"chat": channel, "error": str(error)})
             return  # the record stays: the next start tries again
         except AdapterError as error:

@@ -97,8 +97,8 @@ class Webhook:
         info = await self._api.webhook()
         if info.url != self._settings["webhook_url"]:
             log.warning("telegram.webhook_taken")
-            await self._set()
-            self._standing.deaf(TAKEN)
+            self._standing.deaf(TAKEN)  # until an update comes
+            await self._api.set_webhook(self._settings["webhook_url"], self._secret, WANTED)
         elif info.pending_update_count and info.last_error_message:
             self._standing.deaf(f"Telegram cannot deliver to webhook_url: {info.last_error_message}.")
         else:
