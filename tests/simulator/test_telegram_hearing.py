@@ -330,6 +330,7 @@ async def test_entities_can_be_given_instead() -> None:
         ({"user": BOB, "chat": ANN}, "cannot write in the private chat"),
         ({"user": ANN, "chat": FORUM, "topic": 77}, "has no topic 77"),
         ({"user": ANN, "chat": TEAM, "text": " "}, "needs a text"),
+        ({"user": ANN, "chat": TEAM, "files": [("a", b"x", "scroll")]}, "not a scroll"),
     ],
 )
 async def test_what_no_client_would_send_is_an_error_of_the_script(what: dict[str, Any], words: str) -> None:

@@ -138,6 +138,10 @@ async def test_its_builder_takes_the_simulators_addresses() -> None:
 
 
 async def test_two_simulators_run_side_by_side() -> None:
-    async with TelegramSimulator(username="one_bot") as one, TelegramSimulator(username="two_bot") as two:
-        async with client(one) as first, client(two) as second:
-            assert [bot.username for bot in (first, second)] == ["one_bot", "two_bot"]
+    async with (
+        TelegramSimulator(username="one_bot") as one,
+        TelegramSimulator(username="two_bot") as two,
+        client(one) as first,
+        client(two) as second,
+    ):
+        assert [bot.username for bot in (first, second)] == ["one_bot", "two_bot"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.simulator.door import Action, Door
-from hermes_bot.simulator.faults import Fault
+from hermes_bot.simulator.door import Door, Verb
 
 if TYPE_CHECKING:
     from hermes_bot.simulator.telegram.simulator import TelegramSimulator
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 def door(sim: TelegramSimulator) -> Door:
     """Return the door of one simulator."""
-    actions: tuple[Action, ...] = (
+    verbs: tuple[Verb, ...] = (
         sim.say,
         sim.edit,
         sim.delete,
@@ -40,14 +39,7 @@ def door(sim: TelegramSimulator) -> Door:
     def add_chat(chat: int, topics: dict[str, str] | None = None, **details: Any) -> None:
         sim.add_chat(chat, topics={int(number): name for number, name in (topics or {}).items()}, **details)
 
-    def fault(method: str, kind: Any, **details: Any) -> None:
-        sim.faults.add(Fault(method, kind, **details))
-
-    def clear_faults() -> None:
-        sim.faults.clear()
-
-    by_name = {action.__name__: action for action in (*actions, add_chat, fault, clear_faults)}
-    return Door(sim.ledger, by_name, lambda: _state(sim))
+    return Door(sim.ledger, sim.faults, (*verbs, add_chat), lambda: _state(sim))
 
 
 def _state(sim: TelegramSimulator) -> dict[str, Any]:

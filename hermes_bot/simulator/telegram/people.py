@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_bot.simulator.telegram.content import LONGEST_TEXT
 from hermes_bot.simulator.telegram.editing import forget
 from hermes_bot.simulator.telegram.entities import Entity, found, units
+from hermes_bot.simulator.telegram.files import KINDS
 from hermes_bot.simulator.telegram.hearing import tell
 from hermes_bot.simulator.telegram.keyboards import buttons_of
 from hermes_bot.simulator.telegram.posting import enter
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hermes_bot.simulator.telegram.files import Stored
+
+Attached: TypeAlias = tuple[str, bytes] | tuple[str, bytes, str]
+"""A file's name, its content, and its kind (``photo``, ``voice`` and so on) where it is no document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,13 @@ class Words:
     Attributes:
         text: or the caption, where there are files.
         entities: None where the client is to find them.
-        files: name, content and kind (``document``, ``photo``, ``voice`` and so on); several make an album.
+        files: several make an album.
         album: its ``media_group_id``, where the pieces are sent one by one.
     """
 
     text: str = ""
     entities: Sequence[Entity] | None = None
-    files: Sequence[tuple[str, bytes, str]] = ()
+    files: Sequence[Attached] = ()
     album: str = ""
 
 
@@ -71,7 +75,7 @@ def say(
     topic = topic or (replied.topic if replied else 0)
     if not words.text.strip() and not words.files:
         raise ValueError("A message needs a text or a file.")
-    files = [telegram.files.keep(name, data, kind) for name, data, kind in words.files]
+    files = [_kept(telegram, *file) for file in words.files]
     album = words.album or (telegram.next_id() if len(files) > 1 else "")
     pieces = [(words.text, files[0]), *(("", file) for file in files[1:])] if files else _pieces(words.text)
     numbers = []
@@ -82,6 +86,12 @@ def say(
         _stand(telegram, message, file)
         numbers.append(message.id)
     return numbers[0]
+
+
+def _kept(telegram: Telegram, name: str, data: bytes, kind: str = "document") -> Stored:
+    if kind not in KINDS:
+        raise ValueError(f"{name}: a file is a {', '.join(KINDS)}, not a {kind}.")
+    return telegram.files.keep(name, data, kind)
 
 
 def _stand(telegram: Telegram, message: Message, file: Stored | None) -> None:

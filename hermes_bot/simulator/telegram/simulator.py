@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.simulator.ledger import Ledger
     from hermes_bot.simulator.telegram.entities import Entity
+    from hermes_bot.simulator.telegram.people import Attached
     from hermes_bot.simulator.telegram.state import Call, ChatAction
     from hermes_bot.simulator.telegram.world import Status
 
@@ -193,7 +194,7 @@ class TelegramSimulator:
         topic: int = 0,
         reply_to: int = 0,
         entities: Sequence[Entity] | None = None,
-        files: Sequence[tuple[str, bytes, str]] = (),
+        files: Sequence[Attached] = (),
         media_group: str = "",
         caption: str = "",
     ) -> int:
