@@ -50,7 +50,8 @@ def touch(
 ) -> None:
     """Note that something was said in a thread; an empty ``user`` is the bot itself.
 
-    ``joins`` and ``place`` count where the thread is new to us.
+    ``joins`` counts where the thread is new to us. A place that is not everybody's stays so: we may have opened
+    the thread with a post of ours before anybody told us what its channel is.
     """
     thread, user, ms = clean(str(key)), clean(user), to_ms(at)
     row = db.execute("SELECT participants FROM threads WHERE thread = ?", (thread,)).fetchone()
@@ -58,8 +59,9 @@ def touch(
     if user and user not in known:
         known.append(user)
     if row:
-        sql = "UPDATE threads SET last_at = MAX(last_at, ?), participants = ? WHERE thread = ?"
-        db.execute(sql, (ms, to_json(known), thread))
+        sql = """UPDATE threads SET last_at = MAX(last_at, ?), participants = ?,
+            place = COALESCE(NULLIF(?, 'channel'), place) WHERE thread = ?"""
+        db.execute(sql, (ms, to_json(known), place, thread))
     else:
         sql = """INSERT INTO threads (thread, platform, started_at, last_at, participants, joined, place)
             VALUES (?, ?, ?, ?, ?, ?, ?)"""

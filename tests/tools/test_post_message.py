@@ -174,6 +174,18 @@ async def test_nothing_from_a_private_place_is_posted_elsewhere(tmp_path: Path, 
         assert known.place == place
 
 
+async def test_a_thread_that_a_post_of_ours_opened_in_a_private_channel_is_private(tmp_path: Path) -> None:
+    script = [telling(), DONE, telling("world:T1:C1", "what they said"), GAVE_UP, GAVE_UP]
+    async with scripted(tmp_path, script, access=LISTS) as bot:
+        await tell(bot)
+        (posted,) = [post for post in bot.world.posts if post.thread.is_new]
+        reply = bot.talk(f"id-{posted.key}", channel="C2")
+        await reply.say("tell them too", place="private")
+        await reply.heard()
+        assert tops(bot) == [("C2", "checkout is back")]
+        assert "private" in observation(bot, 3)
+
+
 async def test_who_has_no_identity_has_nothing_posted(tmp_path: Path) -> None:
     async with scripted(tmp_path, [telling(), GAVE_UP, GAVE_UP], access=LISTS) as bot:
         await tell(bot, user="")
