@@ -57,7 +57,7 @@ async def test_a_fault_can_be_planned_and_settings_set() -> None:
     async with workspace() as slack:
         await post(slack, "fault", method="auth.test", kind="refuse", error="fatal_error")
         assert (await refused(client(slack).auth_test()))["error"] == "fatal_error"
-        assert (await post(slack, "set", swap_pairs=True, pair_delay=0.5))[0] == 200
+        assert (await post(slack, "configure", swap_pairs=True, pair_delay=0.5))[0] == 200
         assert (slack.swap_pairs, slack.pair_delay) == (True, 0.5)
 
 
@@ -83,10 +83,10 @@ async def test_what_cannot_be_done_is_answered_with_why() -> None:
             ("say", {"user": "U1", "channel": "C404", "text": "x"}),
             ("say", {"user": "U1", "chanel": "C1", "text": "x"}),
             ("fault", {"what": "x"}),
-            ("set", {"speed": 3}),
+            ("configure", {"speed": 3}),
         ]
         for verb, body in asked:
             status, answer = await post(slack, verb, **body)
             assert status == 400
-            assert answer["error"].startswith(f"/sim/{verb}: ")
+            assert answer["error"].startswith(f"/sim/{verb} (")
         assert (await post(slack, "stop"))[0] == 404

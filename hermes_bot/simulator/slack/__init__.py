@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.simulator.slack import events
-from hermes_bot.simulator.slack.door import Door
+from hermes_bot.simulator.slack.control import door
 from hermes_bot.simulator.slack.interactions import PressAnswer, SlashAnswer
 from hermes_bot.simulator.slack.posting import Draft
 from hermes_bot.simulator.slack.server import SlackServer
@@ -180,7 +180,7 @@ class SlackSimulator(SlackServer):
     def routes(self) -> web.Application:
         """Return all routes: Slack's own, and the door for other processes."""
         app = super().routes()
-        Door(self).open(app)
+        app.router.add_routes(door(self).routes())
         return app
 
     async def deliver(self, payload: Mapping[str, Any]) -> None:

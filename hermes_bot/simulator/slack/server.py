@@ -170,10 +170,6 @@ class SlackServer:
         """What goes wrong with calls of the Web API."""
         return self.site.faults
 
-    @faults.setter
-    def faults(self, faults: FaultPlan) -> None:
-        self.site.faults = faults
-
     @property
     def calls(self) -> list[Call]:
         """Every call of the Web API, and every use of a ``response_url``, in order."""
