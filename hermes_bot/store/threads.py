@@ -50,8 +50,8 @@ def touch(
 ) -> None:
     """Note that something was said in a thread; an empty ``user`` is the bot itself.
 
-    ``joins`` counts where the thread is new to us. A place that is not everybody's stays so: we may have opened
-    the thread with a post of ours before anybody told us what its channel is.
+    ``joins`` counts where the thread is new to us. A place that is not everybody's stays so: we may have
+    opened the thread with a post of ours before anybody told us what its channel is.
     """
     thread, user, ms = clean(str(key)), clean(user), to_ms(at)
     row = db.execute("SELECT participants FROM threads WHERE thread = ?", (thread,)).fetchone()
