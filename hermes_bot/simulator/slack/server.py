@@ -97,7 +97,9 @@ class SlackServer:
         self._stack.push_async_callback(runner.cleanup)
         await web.TCPSite(runner, "127.0.0.1", port).start()
         self.site.home = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        session = await self._stack.enter_async_context(aiohttp.ClientSession())
+        session = await self._stack.enter_async_context(
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+        )
         self.delivery.carrier = self._requests = Requests(self.site, self.sockets, session)
         await self._stack.enter_async_context(Alongside(self.delivery.run()))
         await self.delivery.started.wait()
