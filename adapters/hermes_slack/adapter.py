@@ -75,6 +75,12 @@ class SlackAdapter(Plain):
             self._ready.clear()
             self._session = None
 
+    @property
+    def port(self) -> int:
+        """The port Slack can post to; 0 in Socket Mode and while it does not run."""
+        listener = self._session.listener if self._session else None
+        return listener.port if listener else 0
+
     def _means(self) -> Means:
         from hermes_slack.running import Means  # noqa: PLC0415 - as above
 

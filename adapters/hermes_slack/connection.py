@@ -86,7 +86,7 @@ class _Socket(SocketModeClient):
         self.wss_uri = address
         self.lost = asyncio.Event()
         self.why = ""
-        self.heard = time.monotonic()
+        self.opened = self.heard = time.monotonic()
         self.receivers = 0
         self._vitals = vitals
         self._on_hello = on_hello
@@ -259,7 +259,9 @@ class Connection:
 
     async def _look(self, socket: _Socket) -> None:
         await socket.note_pong()
-        if time.monotonic() - socket.heard > self._pauses.silent:
+        if not socket.receivers and time.monotonic() - socket.opened > self._pauses.connect:
+            socket.lose("no hello")  # it answers pings, but nobody speaks on it
+        elif time.monotonic() - socket.heard > self._pauses.silent:
             socket.lose("silent")
         elif not await socket.is_connected():
             socket.lose("closed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 from pathlib import Path
@@ -82,7 +83,7 @@ class Files:
             "files.getUploadURLExternal", {"filename": file.name, "length": len(content)} | about
         )
         try:
-            async with api.session.post(str(answer["upload_url"]), data=content) as done:
+            async with api.session.post(str(answer["upload_url"]), data=io.BytesIO(content)) as done:
                 if done.status != 200:  # noqa: PLR2004 - HTTP's "OK"
                     raise Transient(f"Slack did not take the bytes of {file.name} ({done.status}).")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -111,12 +112,33 @@ class Files:
 
     async def _check(self, api: Api, share: Mapping[str, Any], thread: ThreadKey) -> None:
         """Take a file back that landed at the channel's top because its thread is gone (platforms.md 8.1)."""
-        if thread.is_new or share.get("thread_ts") == thread.thread:
+        if thread.is_new or await self._stands(api, share, thread):
             return
         await api.call(
             "chat.delete", {"channel": thread.channel, "ts": share["ts"]}, fine="message_not_found"
         )
         raise PlaceGone("Slack does not take it there: the thread's first message was deleted.")
+
+    async def _stands(self, api: Api, share: Mapping[str, Any], thread: ThreadKey) -> bool:
+        """Return whether a file is in its thread; where Slack does not tell, the thread is looked at."""
+        if "thread_ts" in share:
+            return bool(share["thread_ts"] == thread.thread)
+        ts = str(share["ts"])
+        asked = {
+            "channel": thread.channel,
+            "ts": thread.thread,
+            "oldest": ts,
+            "latest": ts,
+            "inclusive": True,
+        }
+        try:
+            answer = await api.call("conversations.replies", asked)
+        except PlaceGone:  # there is no such thread any more
+            return False
+        except AdapterError as error:
+            log.info("slack.share_unseen", extra={"error": str(error)})
+            return True
+        return any(one.get("ts") == ts for one in answer.get("messages") or ())
 
     async def fetch(self, file: IncomingFile, target: Path) -> None:
         """Write a person's file to ``target``.

@@ -85,6 +85,8 @@ class Poster:
         except TooLong:
             return await self.files.share(_as_file(message))
         await self._check(api, message.thread, answer)
+        if message.thread.is_new:
+            self.errands.start("forget_asker", self.responder.forget(message.thread))
         return str(answer["ts"])
 
     async def _first(self, api: Api, where: Mapping[str, Any], message: Outgoing) -> Mapping[str, Any]:
@@ -102,7 +104,6 @@ class Poster:
         asker = await self.responder.asker(message.thread)
         if not asker or not message.text.startswith(opening(asker)):
             return None
-        self.errands.start("forget_asker", self.responder.forget(message.thread))
         plain = render.plain(replace(message, text=message.text.removeprefix(opening(asker))))
         return plain | {"text": f"<@{asker}> asked: {plain['text']}"}
 
