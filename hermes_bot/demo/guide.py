@@ -1,0 +1,35 @@
+"""Knows what a newcomer is shown to try first: a few steps for each platform, each a click away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_bot.demo.world import BOT_NAME, BOT_USERNAME, FORUM, FORUM_INCIDENTS, GENERAL, GROUP, INCIDENTS
+
+if TYPE_CHECKING:
+    from hermes_bot.demo.desk import Json
+    from hermes_bot.demo.world import Seat
+
+QUESTION = "why is checkout failing?"
+
+
+def steps(seat: Seat) -> dict[str, list[Json]]:
+    """Return the steps by platform; each names a place and what to write there."""
+    return {
+        "slack": [
+            _step("Ask in #incidents", f"@{BOT_NAME} {QUESTION}", INCIDENTS),
+            _step("See its skills, for your eyes only", "/hermes skills", INCIDENTS),
+            _step("Start a skill by name", "/hermes run log-diagnosis service=checkout", GENERAL),
+            _step("Ask how it came to its answer", "/hermes why", INCIDENTS),
+        ],
+        "telegram": [
+            _step("Ask in private", QUESTION, str(seat.telegram)),
+            _step("Ask in a group", f"@{BOT_USERNAME} {QUESTION}", str(GROUP)),
+            _step("Ask in a topic", f"@{BOT_USERNAME} {QUESTION}", str(FORUM), str(FORUM_INCIDENTS)),
+            _step("See its skills", "/skills", str(seat.telegram)),
+        ],
+    }
+
+
+def _step(title: str, text: str, channel: str, topic: str = "") -> Json:
+    return {"title": title, "text": text, "channel": channel, "topic": topic}
