@@ -1,52 +1,90 @@
-"""Knows how a post of ours looks on Slack: its parts, its blocks, and plain text where blocks are refused."""
+"""Knows how a post of ours looks on Slack: its parts, its payload, and plain text in need."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.messages import Press
+from hermes_bot import markdown
+from hermes_slack import blocks
+from hermes_slack import mrkdwn as marks
+from hermes_slack.presses import press_value, read_press
 
 if TYPE_CHECKING:
-    from hermes_bot.messages import Outgoing
+    from hermes_bot.markdown.tree import Table
+    from hermes_bot.messages import Button, Outgoing
+
+__all__ = ["comment", "mrkdwn", "parts", "payload", "plain", "press_value", "read_press"]
+
+LONGEST_TEXT = 3_900  # of 4,000; over it Slack splits a post as it likes and refuses an update
+LONGEST_COMMENT = 1_000
+LONGEST_TABLE = 50  # rows: more are better read as a file
+_SAFE = {"parse": "none", "link_names": False, "unfurl_links": False, "unfurl_media": False}
+_AGAIN = "_This may be here twice: nobody could tell whether it had arrived._"
 
 
 def parts(message: Outgoing) -> tuple[Outgoing, ...]:
-    """Return the posts a message takes, in order; each fits Slack's limits once rendered."""
-    return (message,) if message.text.strip() or message.files else ()
+    """Return the posts a message takes, in order; each fits Slack's limits, with blocks and without."""
+    choices = len(_numbered(message.buttons))
+    room = markdown.Room(lambda text: _fits(text, choices), _shows)
+    return markdown.parts(message, room)
+
+
+def _fits(text: str, choices: int) -> bool:
+    if len(_plain(text)) + choices > LONGEST_TEXT:
+        return False
+    return (
+        len(mrkdwn(text)) <= blocks.LONGEST_MARKDOWN and len(blocks.source(text)) <= blocks.LONGEST_MARKDOWN
+    )
+
+
+def _shows(table: Table) -> bool:
+    return len(table.rows) <= LONGEST_TABLE and len(table.header) <= blocks.MOST_COLUMNS
 
 
 def payload(message: Outgoing) -> dict[str, Any]:
-    """Return the arguments of ``chat.postMessage`` for one part, without channel, thread and metadata."""
-    return {**plain(message), "blocks": [{"type": "markdown", "text": message.text}]}
+    """Return the arguments of ``chat.postMessage`` for one part, without channel, thread and metadata.
+
+    ``text`` is what notifications and screen readers have: the same in mrkdwn, at most 3,900 characters.
+    """
+    shown = blocks.card(message.text, message.buttons) if message.buttons else blocks.answer(message.text)
+    return {"text": _fallback(message.text), "blocks": shown, **_SAFE}
 
 
 def plain(message: Outgoing) -> dict[str, Any]:
-    """Return the same without blocks, for when they are refused: the source, its choices numbered."""
-    return {
-        "text": mrkdwn(message.text),
-        "parse": "none",
-        "link_names": False,
-        "unfurl_links": False,
-        "unfurl_media": False,
-    }
+    """Return the same for when blocks are refused: the source as it is, its choices numbered."""
+    text = _plain(message.text) + _numbered(message.buttons)
+    return {"text": text, "blocks": [], "mrkdwn": False, **_SAFE}
 
 
+def _plain(text: str) -> str:
+    return marks.escaped(markdown.disarm(markdown.clean(text))).strip()
+
+
+def _numbered(buttons: tuple[Button, ...]) -> str:
+    labels = (marks.escaped(" ".join(button.label.split())) for button in buttons)
+    lines = "\n".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
+    return f"\n\n{lines}" if lines else ""
+
+
+def _fallback(text: str) -> str:
+    whole = mrkdwn(text)
+    if len(whole) <= LONGEST_TEXT:
+        return whole
+    return mrkdwn(markdown.split(text, lambda piece: len(mrkdwn(piece)) < LONGEST_TEXT)[0]) + "…"
+
+
+@lru_cache(maxsize=32)
 def mrkdwn(text: str) -> str:
     """Return Markdown as mrkdwn, for ephemeral posts, file comments and ``response_url``."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return marks.written(markdown.defuse(markdown.parse(text)))
 
 
 def comment(message: Outgoing) -> str:
-    """Return a file part's comment, in mrkdwn."""
-    return mrkdwn(message.text or "; ".join(file.about for file in message.files if file.about))
-
-
-def press_value(press: Press) -> str:
-    """Return what a button carries."""
-    return f"{press.question}|{press.option}"
-
-
-def read_press(value: str) -> Press | None:
-    """Return the press a button's value names; None where it is none of ours."""
-    question, _, option = value.rpartition("|")
-    return Press(question, int(option)) if question and option.isdecimal() else None
+    """Return a file post's comment, in mrkdwn: what the file shows, whether it may be there twice."""
+    about = "; ".join(file.about for file in message.files if file.about)
+    text = mrkdwn(message.text) if message.text.strip() else ""
+    if not text or len(text) > LONGEST_COMMENT:
+        words = markdown.clip(markdown.clean(message.text.strip() or about), LONGEST_COMMENT // 2)
+        text = marks.escaped(markdown.disarm(words))
+    return "\n".join(one for one in (text, _AGAIN if message.is_again else "") if one)

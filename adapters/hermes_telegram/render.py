@@ -2,53 +2,119 @@
 
 from __future__ import annotations
 
-from html import escape, unescape
+import re
+from functools import lru_cache
+from html import escape
 from typing import TYPE_CHECKING
 
+from hermes_bot import markdown
+from hermes_bot.markdown.tables import width_of
 from hermes_bot.messages import Press
+from hermes_telegram import markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hermes_bot.markdown.tree import Table
     from hermes_bot.messages import Button, Outgoing
+
+LONGEST = 4_000  # UTF-16 units once parsed; Telegram takes 4,096 (platforms.md §28.1)
+LONGEST_PLAIN = 4_096
+LONGEST_CAPTION = 1_000  # of 1,024
+MOST_ENTITIES = 100  # what is more is dropped without a word
+WIDEST_TABLE, LONGEST_TABLE = 64, 30  # columns of the font, rows: more cannot be read in a chat
+LONGEST_LABEL = 64
+LONGEST_DATA = 64  # bytes
+_OPTION = re.compile("[0-9]{1,4}")
+_SHORT_LABEL, _IN_A_ROW = 14, 3
+_AGAIN = "This may be here twice: nobody could tell whether it had arrived."
 
 
 def parts(message: Outgoing) -> tuple[Outgoing, ...]:
-    """Return the posts a message takes, in order; each fits Telegram's limits once rendered."""
-    return (message,) if message.text.strip() or message.files else ()
+    """Return the posts a message takes, in order; each fits Telegram's limits, as HTML and as plain text."""
+    return markdown.parts(message, markdown.Room(_fits, _shows))
 
 
+def _fits(text: str) -> bool:
+    rendered = html(text)
+    if units(markup.visible(rendered)) > LONGEST or markup.entities(rendered) > MOST_ENTITIES:
+        return False
+    return units(plain(text)) <= LONGEST_PLAIN
+
+
+def _shows(table: Table) -> bool:
+    return len(table.rows) <= LONGEST_TABLE and width_of(table) <= WIDEST_TABLE
+
+
+@lru_cache(maxsize=32)
 def html(text: str) -> str:
-    """Return Markdown as Telegram's HTML."""
-    return escape(text, quote=False)
+    """Return Markdown as HTML for ``parse_mode="HTML"``."""
+    return markup.written(markdown.defuse(markdown.parse(text)))
 
 
 def length(text: str) -> int:
     """Return how long Markdown is for Telegram: UTF-16 units once its HTML is parsed."""
-    return len(unescape(html(text)).encode("utf-16-le")) // 2
+    return units(markup.visible(html(text)))
+
+
+def units(text: str) -> int:
+    """Return how many UTF-16 units a text has, in which Telegram counts."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def plain(text: str) -> str:
-    """Return the source for a post without ``parse_mode``, for when the formatting is refused."""
-    return text
+    """Return the source, nothing in it live, for a post without ``parse_mode`` when its HTML is refused."""
+    return markup.dead(markdown.disarm(markdown.clean(text))).strip()
 
 
 def caption(message: Outgoing) -> str:
-    """Return a file part's caption, in HTML; at most 1,024 UTF-16 units once parsed."""
-    return html(message.text or "; ".join(file.about for file in message.files if file.about))
+    """Return a file post's caption, in HTML: what the file shows, whether it may be there twice."""
+    about = "; ".join(file.about for file in message.files if file.about)
+    text = message.text if message.text.strip() else ""
+    if text and length(text) <= LONGEST_CAPTION:
+        shown = html(text)
+    else:
+        shown = escape(
+            markup.dead(markdown.disarm(_clipped(markdown.clean(text or about), LONGEST_CAPTION - 100))),
+            quote=False,
+        )
+    return "\n".join(one for one in (shown, f"<i>{_AGAIN}</i>" if message.is_again else "") if one)
+
+
+def _clipped(text: str, longest: int) -> str:
+    return markdown.clip(text, longest if units(text) <= longest else longest // 2)
 
 
 def keyboard(buttons: Sequence[Button]) -> list[list[dict[str, str]]]:
-    """Return the rows of an inline keyboard: ``text`` and ``callback_data`` of each button."""
-    return [[{"text": button.label, "callback_data": press_data(button.press)}] for button in buttons]
+    """Return the rows of an inline keyboard: ``text`` and ``callback_data`` of each button.
+
+    Short labels stand side by side, long ones alone, so that all of each can be read on a telephone.
+    """
+    keys = [
+        {
+            "text": markdown.clip(" ".join(button.label.split()) or str(number), LONGEST_LABEL),
+            "callback_data": press_data(button.press),
+        }
+        for number, button in enumerate(buttons, 1)
+    ]
+    in_a_row = _IN_A_ROW if all(len(key["text"]) <= _SHORT_LABEL for key in keys) else 1
+    return [keys[at : at + in_a_row] for at in range(0, len(keys), in_a_row)]
 
 
 def press_data(press: Press) -> str:
-    """Return what a button carries, at most 64 bytes."""
-    return f"{press.question}|{press.option}"
+    """Return what a button carries: the question's id and the option's index, nothing else (P35).
+
+    Raises:
+        ValueError: the id is too long; ours are not.
+    """
+    data = f"{press.question}|{press.option}"
+    if len(data.encode()) > LONGEST_DATA:
+        raise ValueError(f"{data!r} is over {LONGEST_DATA} bytes. Give the question a shorter id.")
+    return data
 
 
 def read_press(data: str) -> Press | None:
-    """Return the press a button's data names; None where it is none of ours."""
+    """Return the press a button's data names; None where it is none of ours: anybody can forge it."""
     question, _, option = data.rpartition("|")
-    return Press(question, int(option)) if question and option.isdecimal() else None
+    is_ours = question and len(data) <= LONGEST_DATA and _OPTION.fullmatch(option)
+    return Press(question, int(option)) if is_ours else None

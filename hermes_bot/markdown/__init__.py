@@ -1,0 +1,16 @@
+"""The one tree of what is posted: read, written, cut and made harmless; a renderer per platform shows it.
+
+``parse`` reads Markdown into the tree of ``tree`` and ``write`` writes it again; ``split`` cuts a text into
+parts that fit, ``parts`` lays out a message with its files; ``defuse`` takes out links that must not be
+clicked, by the rule that ``addresses`` states. It knows no platform.
+"""
+
+from hermes_bot.markdown.addresses import disarm
+from hermes_bot.markdown.defuse import defuse
+from hermes_bot.markdown.graphemes import clip
+from hermes_bot.markdown.layout import Room, parts
+from hermes_bot.markdown.parse import clean, parse
+from hermes_bot.markdown.split import split
+from hermes_bot.markdown.write import write
+
+__all__ = ["Room", "clean", "clip", "defuse", "disarm", "parse", "parts", "split", "write"]

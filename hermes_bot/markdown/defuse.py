@@ -1,0 +1,84 @@
+"""Knows what of a text must not be live on any platform: links that lead where nobody should be led.
+
+Mentions are each platform's own affair, as is the syntax that makes them live; its renderer breaks them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_bot.markdown import addresses
+from hermes_bot.markdown.inlines import dead_link, linked
+from hermes_bot.markdown.tree import (
+    Heading,
+    Item,
+    Link,
+    Listing,
+    Paragraph,
+    Quote,
+    Styled,
+    Table,
+    Text,
+    flat,
+    merged,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hermes_bot.markdown.tree import Block, Blocks, Inline, Inlines
+
+
+def defuse(blocks: Iterable[Block]) -> Blocks:
+    """Return blocks whose links may all be clicked; the others are a label and its address in code."""
+    return tuple(_defused(block) for block in blocks)
+
+
+def _defused(block: Block) -> Block:
+    match block:
+        case Paragraph(children):
+            return Paragraph(_safe(children))
+        case Heading(level, children):
+            return Heading(level, _safe(children))
+        case Quote(inner):
+            return Quote(defuse(inner))
+        case Listing(items, is_tight):
+            return Listing(
+                tuple(Item(defuse(item.blocks), item.number, item.checked) for item in items), is_tight
+            )
+        case Table(header, rows, alignments):
+            safe_rows = tuple(tuple(map(_safe, row)) for row in rows)
+            return Table(tuple(map(_safe, header)), safe_rows, alignments)
+        case _:
+            return block
+
+
+def _safe(inlines: Inlines) -> Inlines:
+    return merged(safe for inline in inlines for safe in _safe_inline(inline))
+
+
+def _safe_inline(inline: Inline) -> Iterator[Inline]:
+    match inline:
+        case Styled(style, children):
+            yield Styled(style, _safe(children))
+        case Link(url, children) if not addresses.is_safe(url):
+            yield from dead_link(url, children) if inline.is_bare else dead_link(url, _label(children))
+        case Link(url, children) if _misleads(inline):
+            yield from (*_label(children), Text(" ("), Link(url, (Text(url),)), Text(")"))
+        case _:
+            yield inline
+
+
+def _label(children: Inlines) -> Inlines:
+    """Return a label that has lost its link; an address in it would now be live by itself."""
+    return _safe(linked(children))
+
+
+def _misleads(link: Link) -> bool:
+    """Whether a link's label is an address on another host than the one it leads to."""
+    label = "".join(flat(link.children).split())
+    if link.is_bare or "." not in label:
+        return False
+    found = [label[begin:end] for begin, end in addresses.find(label)]
+    hosts = {addresses.host_of(one if addresses.scheme_of(one) else f"//{one}") for one in found}
+    return bool(hosts - {addresses.host_of(link.url)})
