@@ -34,7 +34,10 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
     """Return what was found, in the order in which a person would set things right."""
     config = host.config
     found = [_secrets(config), *await _models(config, host.clock), *_readable(config)]
-    for name, health in sorted(host.platforms.health().items()):
+    platforms = host.platforms.health()
+    missing = [name for name, section in config.adapters if section is not None and name not in platforms]
+    found += [Finding("bad", name, "Its adapter could not be loaded; the log says why.") for name in missing]
+    for name, health in sorted(platforms.items()):
         found += _standing(name, health, config)
         if name in host.adapters and health.state != "off":
             found += await _checked(name, host)

@@ -149,11 +149,12 @@ def _health(one: Health) -> Json:
 
 def _unserved(host: Standee, health: Mapping[str, Health]) -> Iterator[str]:
     """Yield a sentence for each platform that people were promised and that does not serve them."""
-    wanted = [name for name in health if getattr(host.config.adapters, name, None) is not None]
+    wanted = [name for name, section in host.config.adapters if section is not None]
     if host.serving_since is None:
         if wanted:
             yield f"No daemon serves {' and '.join(wanted)}. Start it with: hermes-bot run"
         return
+    yield from (f"{name} has no adapter here; the log says why." for name in wanted if name not in health)
     now = host.clock.now()
     for name, one in sorted(health.items()):
         since = f" since {_said(one.since)}" if one.since else ""

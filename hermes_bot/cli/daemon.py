@@ -92,15 +92,14 @@ async def _attend(app: App, supervisor: Supervisor) -> None:
 
 
 async def _announce(app: App) -> None:
-    """Say for each platform how it stands, then each change of it."""
-    known: Mapping[str, Health] = {}
+    """Say for each platform how it stands, then each change of that."""
+    known: Mapping[str, str] = {}
     while True:
         now = app.platforms.health()
         for name, health in now.items():
-            before = known.get(name)
-            if before is None or (before.state, before.why) != (health.state, health.why):
+            if known.get(name) != health.state:
                 _say(name, health)
-        known = now
+        known = {name: health.state for name, health in now.items()}
         await app.clock.sleep(LOOK_SECONDS)
 
 
