@@ -31,12 +31,13 @@ log = logging.getLogger(__name__)
 
 EVENT_TYPE = "hermes_post"
 _CHANGED = ("text", "blocks", "parse", "link_names")  # what chat.update takes of a post
+_QUIET = {"parse": "none", "link_names": False, "unfurl_links": False, "unfurl_media": False}
 ATTEMPTS = 1_000  # whose moments are remembered
 BEFORE = timedelta(minutes=2)  # our clock and Slack's may differ
 LONG_AGO = timedelta(days=7)
 PAGE = 200
 PAGES = 25
-EXCERPT = 2_500
+EXCERPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,8 @@ class Poster:
         asker = await self.responder.asker(message.thread)
         if not asker or not message.text.startswith(opening(asker)):
             return None
-        plain = render.plain(replace(message, text=message.text.removeprefix(opening(asker))))
-        return plain | {"text": f"<@{asker}> asked: {plain['text']}"}
+        asked = render.mrkdwn(message.text.removeprefix(opening(asker)))
+        return _QUIET | {"text": f"<@{asker}> asked: {asked}"}
 
     async def _check(self, api: Api, thread: ThreadKey, answer: Mapping[str, Any]) -> None:
         """Take a post back that landed at the channel's top because its thread is gone (platforms.md 8.1)."""
@@ -210,8 +211,7 @@ def _without_files(message: Outgoing, why: str) -> Outgoing:
         said.append(f"(I could not share the file {file.name}. {why})")
         said += [file.about] if file.about else []
         said += [f"```\n{file.text[:EXCERPT]}\n```"] if file.text.strip() else []
-    shown = replace(message, text="\n\n".join(said), files=())
-    return replace(render.parts(shown)[0], key=message.key)
+    return replace(message, text="\n\n".join(said), files=())
 
 
 def _as_file(message: Outgoing) -> Outgoing:

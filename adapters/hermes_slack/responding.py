@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
+from hermes_bot import markdown
 from hermes_bot.errors import PlaceGone, RateLimited
 from hermes_bot.messages import Outgoing
 from hermes_slack import render
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 
 ASKED = "asked"  # the kind of record: who asked from where, until the thread is there
 USES = 4  # of the five that an address is good for; one is kept for bad news
+PAGE_CHARS = 3_500
 TRIES = 3
 _SHOWN = ("text", "blocks")
 _ASIS = {"parse": "none", "link_names": False}
@@ -33,9 +35,15 @@ _QUIET = _ASIS | {"unfurl_links": False, "unfurl_media": False}
 
 
 def pages(reply: Reply, thread: ThreadKey) -> list[dict[str, Any]]:
-    """Return a reply as the posts it takes, in Slack's form; none for blank text."""
-    parts = render.parts(Outgoing("", thread, reply.text))
-    return [{key: value for key, value in render.payload(part).items() if key in _SHOWN} for part in parts]
+    """Return a reply as the posts it takes, in Slack's form; none for blank text.
+
+    What only one person sees takes no files, so a reply that is too long ends with a word about that.
+    """
+    pieces = markdown.split(reply.text, lambda piece: len(render.mrkdwn(piece)) <= PAGE_CHARS)
+    if len(pieces) > USES:
+        pieces = (*pieces[: USES - 1], f"{pieces[USES - 1]}\n\n… and more, which is too long to show here.")
+    shown = (render.payload(Outgoing("", thread, piece)) for piece in pieces)
+    return [{key: value for key, value in one.items() if key in _SHOWN} for one in shown]
 
 
 class Responder:

@@ -34,12 +34,12 @@ async def test_a_list_comes_in_the_acknowledgement_and_to_the_asker_alone() -> N
 
 
 async def test_a_long_list_comes_in_pages_to_the_asker_alone() -> None:
-    lines = [f"run {number} " + "x" * 70 for number in range(200)]
+    lines = [f"run {number} " + "x" * 70 for number in range(150)]
     core = Core(replies={"runs": Reply("\n\n".join(lines))})
     async with desk(core=core) as it:
         await it.sim.slash("U1", "C1", "/hermes", "runs")
         await it.until(
-            lambda: any("run 199 " in str(entry.raw) + entry.text for entry in it.sim.ledger.entries)
+            lambda: any("run 149 " in str(entry.raw) + entry.text for entry in it.sim.ledger.entries)
         )
         assert {entry.only_for for entry in it.sim.ledger.entries} == {"U1"}
         assert it.sim.complaints == []
