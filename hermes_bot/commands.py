@@ -135,7 +135,7 @@ def _here(thread: ThreadKey) -> str:
 
 
 def _is_here(of: ThreadKey, thread: ThreadKey) -> bool:
-    """Whether somebody who asks in a thread may be told of a run of another: a slash command has no thread."""
+    """Whether who asks in a thread may be told of another's run: a slash command has no thread."""
     return of == thread or (thread.is_new and channel_of(of) == channel_of(thread))
 
 

@@ -1,8 +1,8 @@
 """Knows how one part of a post is shown, and what each refusal of a platform means for it.
 
-A platform that can be asked for a post is sent it; where it cannot be asked, something short is placed and the
-text edited in, which can be done again without doubling. Files come before the text that points at them because
-they are parts of their own, and a part goes after the former's receipt.
+A platform that can be asked for a post is sent it; where it cannot be asked, something short is placed
+and the text edited in, which can be done again without doubling. Files come before the text that points
+at them because they are parts of their own, and a part goes after the former's receipt.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Courier:
         except PostGone:
             return Shown(posted)
         except (AdapterError, TimeoutError) as error:
-            return _repeatable(outcome_of(error))
+            return self._paused(_repeatable(outcome_of(error)))
         except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
             return _bug(row.message.key, error)
         return Shown(posted)
@@ -116,11 +116,17 @@ class Courier:
             return await (self._placed(row, part, adapter) if places else self._posted(row, part, adapter))
         except (AdapterError, TimeoutError) as error:
             # placing again leaves an empty post at worst, and an edit can be repeated: nobody need be asked
-            return _repeatable(outcome_of(error)) if places else outcome_of(error)
+            return self._paused(_repeatable(outcome_of(error)) if places else outcome_of(error))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
             return _bug(part.key, error)
+
+    def _paused(self, outcome: Outcome) -> Outcome:
+        """Divide the platform's pause by the speed that was set."""
+        if isinstance(outcome, Later) and outcome.seconds is not None:
+            return Later(outcome.why, self._paces.pause(outcome.seconds))
+        return outcome
 
     async def _posted(self, row: OutboxRow, part: Outgoing, adapter: Adapter) -> Outcome:
         await self._turn(row, adapter)

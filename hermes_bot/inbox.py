@@ -42,8 +42,8 @@ class Inbox:
     """Accepts messages; what it returned is on the disk.
 
     Attributes:
-        is_for_us: says, without input or output, whether there is anything to do about a message; asked in the
-            transaction that stores it, so that people's talk costs one commit and no more.
+        is_for_us: says, without input or output, whether there is anything to do about a message; asked in
+            the transaction that stores it, so that people's talk costs one commit and no more.
     """
 
     def __init__(self, db: Database, clock: Clock) -> None:

@@ -1,7 +1,7 @@
-"""Knows what is fetched before a run begins: what was said in its thread before we came, and people's files.
+"""Knows what is fetched before a run begins: what was said before we came, and people's files.
 
-It waits for the platform, so it comes after the message was acknowledged; what cannot be had is said, and holds
-nothing up.
+It waits for the platform, so it comes after the message was acknowledged; what cannot be had is said, and
+holds nothing up.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ class ThreadKey:
 
     Attributes:
         workspace: the platform's team or installation, so that equal channel ids of two teams stay apart.
-        thread: the platform's id of the thread's root, never empty; ``new:`` and a word of ours as long as the
-            root is a post of ours that has not been shown yet.
+        thread: the platform's id of the thread's root, never empty; ``new:`` and a word of ours as long as
+            the root is a post of ours that has not been shown yet.
     """
 
     platform: str
@@ -114,8 +114,8 @@ class Incoming:
     Attributes:
         event_id: the platform's id of this delivery; a second one is a duplicate.
         user: the stable identity, ``platform:workspace:id`` or, where a platform has no workspaces,
-            ``platform:id``; rights hang on it, never on ``user_name``. Empty for whoever has none (an anonymous
-            administrator, a channel's own post): such a message gives no right.
+            ``platform:id``; rights hang on it, never on ``user_name``. Empty for whoever has none (an
+            anonymous administrator, a channel's own post): such a message gives no right.
         text: what the person wrote, the bot's own mention taken out.
         sent_at: when the person sent it, in UTC.
         message_id: the platform's id of the message, the same in every event about it.
@@ -171,7 +171,8 @@ class Attachment:
     """A file that goes with a post.
 
     Attributes:
-        path: where its content lies until it is sent, in a folder of ours; empty where ``text`` is the content.
+        path: where its content lies until it is sent, in a folder of ours; empty where ``text`` is the
+            content.
         about: what it shows, in words, for who cannot see it.
     """
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from hermes_bot.delivery import Courier, Later, Outcome, Refused, Shown, Unsure, parts_of
-from hermes_bot.errors import AdapterError, ContentRefused, StoreError
+from hermes_bot.errors import AdapterError, StoreError
 from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.pacing import Paces
 from hermes_bot.ports import DELIVER_SECONDS, Delivered
@@ -130,7 +130,7 @@ class Outbox:
         return Delivered("sent" if row.state == "sent" else "dead", row.platform_id, row.error)
 
     def _put(self, db: sqlite3.Connection, message: Outgoing, run: str) -> bool:
-        """Store a post with its line of the transcript; return whether its key was here, and settled, before."""
+        """Store a post with its line of the transcript; return whether it was here, and settled, before."""
         now = self._clock.now()
         if outbox.put(db, message, now, run):
             threads.touch(db, message.thread, "", now)

@@ -1,4 +1,4 @@
-"""Knows when a post may go: so many seconds after the last in its channel, so many a minute, so many overall."""
+"""Knows when a post may go: seconds after the last in its channel, so many a minute, so many overall."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ class Paces:
         self._speed = speed
         self._channels: dict[str, _Gate] = {}
         self._platforms: dict[str, deque[float]] = {}
+
+    def pause(self, seconds: float) -> float:
+        """Return how long a pause that a platform asked for lasts."""
+        return seconds / self._speed
 
     async def turn(self, channel: str, pace: Pace) -> None:
         """Return when the next call about this channel (``platform/workspace/channel``) may be made."""

@@ -13,7 +13,7 @@ from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.logs import fields
 from hermes_bot.messages import Outgoing, Reply, Request
 from hermes_bot.outbox import OPENING
-from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
+from hermes_bot.ports import CONTINUE_PREFIX, POSTED, STOP_PREFIX
 from hermes_bot.router import (
     Answer,
     Command,
@@ -174,7 +174,10 @@ class Reception:
     async def post_died(self, row: OutboxRow, error: AdapterError) -> None:
         """Say once, where a person sees it, that a post cannot be shown; the log has it in any case."""
         message = row.message
-        if isinstance(error, PlaceGone):
+        if message.key.startswith(POSTED):  # by a tool: it is told where its run is
+            home = (await self._rooms.runs.view(row.run)).record.thread
+            await self.notice(home, f"dead-{message.key}", f"My post elsewhere was refused: {error}")
+        elif isinstance(error, PlaceGone):
             await self._tell_asker(row, error)
         if message.key.startswith(OPENING):
             await self._rooms.inbox.finish(int(message.key.removeprefix(OPENING)))
@@ -203,7 +206,7 @@ class Reception:
             names = fields(thread=stored.incoming.thread, inbox=stored.id, error=str(error))
             log.error("inbox.put_aside", extra=names)  # noqa: TRY400 - no bug, so no trace
 
-    async def _handle(self, accepted: Accepted) -> Reply | None:
+    async def _handle(self, accepted: Accepted) -> Reply | None:  # noqa: PLR0911 - one for each way on
         said, routed = accepted.incoming, self._route(accepted)
         refusal = await self._rooms.gate.refuses(said, routed, accepted.question)
         if refusal is not None:

@@ -1,7 +1,8 @@
-"""The whole bot on each platform, as people there meet it: one way to speak, press and read for all of them.
+"""The whole bot on each platform, as people there meet it: one way to speak, press and read for all of
+them.
 
-The bot is the real program with its real adapters; Slack and Telegram are the simulators that come with it, over
-the platforms' own protocols; the console is a terminal's end of the admin socket.
+The bot is the real program with its real adapters; Slack and Telegram are the simulators that come with
+it, over the platforms' own protocols; the console is a terminal's end of the admin socket.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -36,6 +36,7 @@ from hermes_bot.store import runs
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
 
     from hermes_bot.simulator import Entry, FaultPlan
@@ -95,7 +96,7 @@ class Stage(ABC):
     async def until(self, holds: Callable[[], Any], seconds: float = 15.0) -> Any:
         """Wait until something holds, and return it."""
         async with asyncio.timeout(seconds):
-            while not (found := holds()):
+            while not (found := holds()):  # noqa: ASYNC110 - what is waited for has no event of its own
                 await asyncio.sleep(0.01)
         return found
 
@@ -109,14 +110,14 @@ class Stage(ABC):
     async def settle(self) -> None:
         """Wait until nothing is at work and everything that can be posted is posted."""
         async with asyncio.timeout(15):
-            while any(map(bool, self.app.dispatcher.held())):
+            while any(map(bool, self.app.dispatcher.held())):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
         await self.app.outbox.flush(10)
 
     async def stored(self, number: int) -> None:
         """Wait until the bot has stored so many messages."""
         async with asyncio.timeout(15):
-            while await self.app.db.read(_count_inbox) < number:
+            while await self.app.db.read(_count_inbox) < number:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
 
     async def runs(self) -> list[RunRecord]:
@@ -387,7 +388,7 @@ async def running_app(settings: Config, tools: Sequence[Tool] = ()) -> AsyncIter
 
 
 @asynccontextmanager
-async def stage(
+async def stage(  # noqa: PLR0913 - what a test may want of it, by name
     platform: str,
     folder: Path,
     script: Sequence[Scripted] | Callable[[dict[str, Any]], Answer] = (),

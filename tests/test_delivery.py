@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from endpoint import act, finish
@@ -18,10 +17,12 @@ from hermes_bot.ports import STOP_PREFIX, Delivery, Pace, Placed
 from hermes_bot.runs.journal import post
 from hermes_bot.store import outbox, posts
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 HERE = ThreadKey("world", "T1", "C1", "1")
 
 
-@dataclass
 class Cutting(World):
     """Cuts a post at each bar; a file is a part of its own, before the text."""
 
@@ -50,6 +51,7 @@ class Placing(World):
         return "post" if part.files else "place"
 
     async def place(self, message: Outgoing) -> Placed:
+        del message
         posted = f"p{len(self.visible) + 1}"
         self.visible[posted] = "…"
         if self.loses_receipts:
@@ -107,15 +109,15 @@ async def test_a_half_sent_post_goes_on_after_a_restart_as_it_was_cut(tmp_path: 
         await bot.until(lambda: not world.faults)
         await bot.settle()
         clock = bot.clock
-    world = World()  # an upgrade that cuts nothing
-    async with scripted(tmp_path, world=world, clock=clock) as bot:
+    upgraded = World()  # it cuts nothing
+    async with scripted(tmp_path, world=upgraded, clock=clock) as bot:
         await bot.pass_time(600, step=60)
-        await world.all_posts(1)
+        await upgraded.all_posts(1)
         await bot.quiet()
         row = await bot.app.db.read(lambda db: outbox.get(db, key))
         assert row
         assert row.state == "sent"
-    assert [it.text for it in world.posts] == ["two"]
+    assert [it.text for it in upgraded.posts] == ["two"]
 
 
 async def test_a_file_is_there_before_the_text_that_points_at_it(tmp_path: Path) -> None:
@@ -341,7 +343,7 @@ async def test_a_persons_file_lies_in_the_workspace_before_the_run_begins(tmp_pa
         async def fetch(self, file: IncomingFile, target: Path) -> None:
             if file.name == "gone.log":
                 raise PlaceGone("the file was deleted")
-            target.write_text("ERROR payments timed out\n")
+            target.write_text("ERROR payments timed out\n")  # noqa: ASYNC240 - a few bytes
 
     file, gone = (
         IncomingFile("../../etc/pass wd.log", "F1", 25, "text/plain"),
@@ -423,7 +425,7 @@ async def test_an_adapter_with_a_bug_costs_neither_its_posts_nor_the_program(tmp
             raise ZeroDivisionError(message.key)
 
         async def edit(self, posted: str, message: Outgoing) -> None:
-            raise ZeroDivisionError(posted)
+            raise ZeroDivisionError(posted, message)
 
     script = [act("request_info", question="Which?", options=["a", "b"]), finish("the answer")]
     async with scripted(tmp_path, script, world=Buggy()) as bot:
@@ -442,6 +444,7 @@ async def test_an_adapter_that_breaks_stops_alone_and_says_why(tmp_path: Path) -
         begun: ClassVar[int] = 0
 
         async def run(self, accept: object) -> None:
+            del accept
             type(self).begun += 1
             raise BotBroken("HERMES_SLACK_BOT_TOKEN: Slack says invalid_auth.")
 
@@ -449,6 +452,7 @@ async def test_an_adapter_that_breaks_stops_alone_and_says_why(tmp_path: Path) -
         name: ClassVar[str] = "failing"
 
         async def run(self, accept: object) -> None:
+            del accept
             raise OSError("no route")
 
     async with running(tmp_path, adapters={"broken": Broken(), "failing": Failing()}) as bot:

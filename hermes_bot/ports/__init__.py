@@ -17,7 +17,7 @@ from hermes_bot.ports.platform import (
     Records,
     Setup,
 )
-from hermes_bot.ports.poster import DELIVER_SECONDS, Delivered, Poster
+from hermes_bot.ports.poster import DELIVER_SECONDS, POSTED, Delivered, Poster
 from hermes_bot.ports.time import Clock
 from hermes_bot.ports.work import (
     Completion,
@@ -36,6 +36,7 @@ from hermes_bot.ports.work import (
 __all__ = [
     "CONTINUE_PREFIX",
     "DELIVER_SECONDS",
+    "POSTED",
     "STOP_PREFIX",
     "Accept",
     "Adapter",

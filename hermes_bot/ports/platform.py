@@ -1,8 +1,8 @@
-"""Knows the seam to a chat platform: what the core asks of an adapter, and what an adapter may ask of the core.
+"""Knows the seam to a chat platform: what core and adapter ask of each other.
 
 An adapter is made once from a ``Setup``, then ``run`` receives until it is cancelled while the outbox calls
-``post``, ``place``, ``edit`` and ``find``. It keeps nothing that matters in memory alone: what it must know after
-a restart it asks its ``Records`` for.
+``post``, ``place``, ``edit`` and ``find``. It keeps nothing that matters in memory alone: what it must know
+after a restart it asks its ``Records`` for.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Placed:
 
     Attributes:
         posted: the platform's id of it.
-        since: when people first saw it; None where it was posted for this. Edits notify nobody, so an answer that
-            took the place of an old post is pointed to by a new one.
+        since: when people first saw it; None where it was posted for this. Edits notify nobody, so an answer
+            that took the place of an old post is pointed to by a new one.
     """
 
     posted: str
@@ -122,7 +122,7 @@ class Records(Protocol):
         ...
 
     async def move_channel(self, workspace: str, old: str, new: str) -> None:
-        """The platform gave a channel another id: rewrite it wherever it is stored. Doing it again is harmless."""
+        """Rewrite a channel's id wherever it is stored; doing it again is harmless."""
         ...
 
 
@@ -156,7 +156,8 @@ class Adapter(Protocol):
     Making it does no input or output.
 
     Raises:
-        ConfigError: on making: a secret or a setting it needs is missing; the text names it. The adapter is off.
+        ConfigError: on making: a secret or a setting it needs is missing; the text names it. The adapter is
+            off.
 
     Attributes:
         name: the platform of its ``ThreadKey``s.
@@ -174,22 +175,24 @@ class Adapter(Protocol):
         thread are handed over in their order.
 
         Raises:
-            BotBroken: the platform refuses the bot for good; the text names the variable. It is not run again.
+            BotBroken: the platform refuses the bot for good; the text names the variable. It is not run
+                again.
         """
         ...
 
     def parts(self, message: Outgoing) -> tuple[Outgoing, ...]:
-        """Return the posts a message takes on this platform, in order; the message itself where it fits. Pure.
+        """Return the posts a message takes on this platform, in order. Pure.
 
-        Each fits the platform's limits once rendered. Files come before the text that points at them, as posts
-        of their own where the platform has it so. The core gives each part a key of its own.
+        Each fits the platform's limits once rendered. Files come before the text that points at them, as
+        posts of their own where the platform has it so. The core gives each part a key of its own.
         """
         ...
 
     def delivery_of(self, part: Outgoing) -> Delivery:
         """Return how a part is shown: ``post``, or ``place`` where the platform cannot be asked for a post.
 
-        What is placed is a short post that the text is then edited into; edits can be repeated without doubling.
+        What is placed is a short post that the text is then edited into; edits can be repeated without
+        doubling.
         """
         ...
 

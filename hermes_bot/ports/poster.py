@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hermes_bot.messages import Outgoing
 
 DELIVER_SECONDS = 15.0
+POSTED = "post/"  # how the key of a post begins that a tool asked for
 
 
 @dataclass(frozen=True, slots=True)

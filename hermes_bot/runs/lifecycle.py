@@ -93,8 +93,7 @@ class Runs:
     async def begin(self, inbox_ids: Sequence[int], said: Sequence[Incoming], files: str = "") -> str | None:
         """Make a run of a task's messages; None where they were cancelled or taken meanwhile.
 
-        Args:
-            files: what to tell the run of the files that came with them.
+        ``files`` is what to tell the run of the files that came with them.
 
         Raises:
             ConfigError: the task names a profile that nobody knows.

@@ -77,13 +77,12 @@ def _stop_buttons(run: str) -> tuple[Button, ...]:
 def settled_card(state: RunState, say: str) -> Outgoing:
     """Return what takes the place of a stopped run's report once somebody decided what becomes of it."""
     text = f"{final_text(state)}\n\n_{say}_"
-    return Outgoing(
-        f"{state.run}/answer/settled", state.thread, text, kind="report", edits=f"{state.run}/answer"
-    )
+    key = f"{state.run}/answer"
+    return Outgoing(f"{key}/settled", state.thread, text, kind="report", edits=key)
 
 
 def closed_card(question: Question, thread: ThreadKey, say: str) -> Outgoing:
-    """Return what takes the place of a question's post once it is answered or over: no buttons, but who and what."""
+    """Return what takes the place of a question's post once it is over: no buttons, but who and what."""
     key = question_key(question.id)
     return Outgoing(f"{key}/closed", thread, f"{question.text}\n\n_{say}_", kind="question", edits=key)
 

@@ -48,7 +48,8 @@ class Stored:
 _SELECT = """SELECT id, event_id, thread, user, text, sent_at, message_id, user_name, kind, addressed,
     complete, press, request, state, run, attempts, at, files, place, is_command, opens, is_bot FROM inbox"""
 _STORE = """INSERT OR IGNORE INTO inbox (platform, event_id, channel, thread, message_id, kind, user,
-    user_name, text, addressed, complete, press, request, sent_at, at, files, place, is_command, opens, is_bot)
+    user_name, text, addressed, complete, press, request, sent_at, at, files, place, is_command, opens,
+    is_bot)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _REPLACE = """UPDATE inbox SET text = ? WHERE message_id = ? AND channel = ? AND kind = 'message'
     AND message_id <> '' AND state = 'queued'"""

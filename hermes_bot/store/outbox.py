@@ -119,8 +119,8 @@ def sending(db: sqlite3.Connection, key: str, parts: Sequence[Outgoing] = ()) ->
 
 def part_sent(db: sqlite3.Connection, key: str, number: int, platform_id: str, not_before: datetime) -> bool:
     """Note the receipt of a part that is not the last: the next one may go at once."""
-    sql = """UPDATE outbox SET state = 'pending', part = ?, attempts = 0, not_before = ?, error = '', is_again = 0,
-        platform_id = CASE platform_id WHEN '' THEN ? ELSE platform_id END
+    sql = """UPDATE outbox SET state = 'pending', part = ?, attempts = 0, not_before = ?, error = '',
+        is_again = 0, platform_id = CASE platform_id WHEN '' THEN ? ELSE platform_id END
         WHERE key = ? AND part = ? AND state <> 'sent'"""
     return db.execute(sql, (number + 1, to_ms(not_before), platform_id, key, number)).rowcount == 1
 

@@ -90,7 +90,7 @@ def open_of_thread(db: sqlite3.Connection, thread: ThreadKey) -> list[QuestionRe
 
 
 def open_of_channel(db: sqlite3.Connection, channel: str) -> list[QuestionRecord]:
-    """Return the open questions of all threads of a channel (``platform/workspace/channel``), oldest first."""
+    """Return the open questions of a channel (``platform/workspace/channel``), oldest first."""
     sql = f"{_SELECT} WHERE state = 'open' AND thread >= ? AND thread < ? ORDER BY seq"
     return [_record(row) for row in db.execute(sql, (f"{channel}/", f"{channel}0"))]  # "0" comes after "/"
 

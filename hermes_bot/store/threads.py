@@ -77,7 +77,7 @@ def open_since(db: sqlite3.Connection, platform: str, since: datetime) -> list[T
     """Return a platform's threads in which a run is open or something was said since then, newest first."""
     sql = f"""{_SELECT} WHERE platform = ? AND (last_at >= ? OR thread IN
         (SELECT thread FROM runs WHERE status IN ('queued', 'running', 'waiting')))
-        ORDER BY last_at DESC, id DESC"""
+        ORDER BY last_at DESC, id DESC"""  # noqa: S608 - all ours
     return [_info(row) for row in db.execute(sql, (platform, to_ms(since)))]
 
 

@@ -2,15 +2,16 @@
 
     python tests/bench/platforms.py --platform slack
 
-Three parts, each bot in a process of its own against a simulated platform in this one. *Accepting*: people talk
-beside the bot in a thread it takes part in, so that every event is stored with FULL and acknowledged, and no
-run begins: CPU for each event at a steady pace, then events a second as fast as they come. *Working*: fifty
-mentions a second for a minute, the model answering after 200 ms: how long an acknowledgement takes, and how long
-until a person sees the first sign of life. *Idle*: CPU a second with nothing to do.
+Three parts, each bot in a process of its own against a simulated platform in this one. *Accepting*:
+people talk beside the bot in a thread it takes part in, so that every event is stored with FULL and
+acknowledged, and no run begins: CPU for each event at a steady pace, then events a second as fast as
+they come. *Working*: fifty mentions a second for a minute, the model answering after 200 ms: how long an
+acknowledgement takes, and how long until a person sees the first sign of life. *Idle*: CPU a second with
+nothing to do.
 
-Targets (performance.md): CPU for each event at most 2 (Slack) or 2.5 (Telegram) times the bare library's; events
-a second at least 0.33 of it; acknowledged within 500 ms at the 99th percentile; a sign of life within 700 ms at
-the 95th; idle at most 5 ms a second.
+Targets (performance.md): CPU for each event at most 2 (Slack) or 2.5 (Telegram) times the bare
+library's; events a second at least 0.33 of it; acknowledged within 500 ms at the 99th percentile; a sign
+of life within 700 ms at the 95th; idle at most 5 ms a second.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "adapters")]
@@ -89,7 +90,10 @@ class OnSlack:
 
     def settings(self) -> tuple[str, dict[str, str]]:
         toml = f'[adapters.slack]\nbase_url = "{self.sim.base_url}"\n[access]\nchannels = ["slack:T1:*"]\n'
-        return toml, {"HERMES_SLACK_BOT_TOKEN": self.sim.bot_token, "HERMES_SLACK_APP_TOKEN": self.sim.app_token}
+        return toml, {
+            "HERMES_SLACK_BOT_TOKEN": self.sim.bot_token,
+            "HERMES_SLACK_APP_TOKEN": self.sim.app_token,
+        }
 
     def bare(self) -> list[str]:
         sim = self.sim
@@ -99,9 +103,7 @@ class OnSlack:
         await self.sim.wait_connected()
 
     async def open_threads(self) -> None:
-        self.roots = [
-            await self.sim.say("U1", f"C{number}", "<@UBOT> hello") for number in range(THREADS)
-        ]
+        self.roots = [await self.sim.say("U1", f"C{number}", "<@UBOT> hello") for number in range(THREADS)]
 
     async def beside(self, number: int) -> None:
         place = number % THREADS
@@ -134,7 +136,8 @@ class OnTelegram:
 
     def settings(self) -> tuple[str, dict[str, str]]:
         toml = (
-            f'[adapters.telegram]\nbase_url = "{self.sim.base_url}"\nfile_base_url = "{self.sim.file_base_url}"\n'
+            f'[adapters.telegram]\nbase_url = "{self.sim.base_url}"\n'
+            f'file_base_url = "{self.sim.file_base_url}"\n'
             '[access]\nchannels = ["telegram:*"]\n'
         )
         return toml, {"HERMES_TELEGRAM_TOKEN": self.sim.token}
@@ -143,13 +146,10 @@ class OnTelegram:
         return [str(ROOT / "tests/bench/bare_telegram.py"), self.sim.base_url, self.sim.token]
 
     async def connected(self) -> None:
-        while not any(call.method.lower() == "getupdates" for call in self.sim.calls):
-            await asyncio.sleep(0.05)
+        await until(lambda: any(call.method.lower() == "getupdates" for call in self.sim.calls))
 
     async def open_threads(self) -> None:
-        self.roots = [
-            await self.sim.say(7, -1000 - number, "@my_bot hello") for number in range(THREADS)
-        ]
+        self.roots = [await self.sim.say(7, -1000 - number, "@my_bot hello") for number in range(THREADS)]
 
     async def beside(self, number: int) -> None:
         place = number % THREADS
@@ -222,7 +222,9 @@ def _at(ordered: list[float], share: float) -> float:
 @asynccontextmanager
 async def slow_model(seconds: float) -> AsyncIterator[str]:
     """Serve a model that is done with every task after this time; give its address."""
-    said = json.dumps({"action": {"name": "finish", "args": {"answer": "done", "confidence": 1, "evidence": []}}})
+    said = json.dumps(
+        {"action": {"name": "finish", "args": {"answer": "done", "confidence": 1, "evidence": []}}}
+    )
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
     body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
@@ -267,12 +269,12 @@ async def main(wanted: argparse.Namespace) -> None:
                 await asyncio.sleep(10.0)
                 idle = (bot.cpu - cpu) / 10 * 1_000
     accept = {
-        "bare_cpu_ms": round(bare_each, 3), "ours_cpu_ms": round(each, 3), "cpu_ratio": round(each / bare_each, 2),
+        "bare_cpu_ms": round(bare_each, 3), "ours_cpu_ms": round(each, 3),
+        "cpu_ratio": round(each / bare_each, 2),
         "bare_per_s": round(bare_rate), "ours_per_s": round(rate), "rate_ratio": round(rate / bare_rate, 2),
     }  # fmt: skip
-    print(json.dumps({"accepting": accept}))
-    print(json.dumps({"working": found}))
-    print(json.dumps({"idle_cpu_ms_a_second": round(idle, 1)}))
+    for part in ({"accepting": accept}, {"working": found}, {"idle_cpu_ms_a_second": round(idle, 1)}):
+        sys.stdout.write(f"{json.dumps(part)}\n")
 
 
 if __name__ == "__main__":
