@@ -8,7 +8,7 @@ from pydantic import Field
 from hermes_bot.access import Policy, Where
 from hermes_bot.errors import ToolError
 from hermes_bot.messages import NEW, Outgoing, Result, ThreadKey, failed
-from hermes_bot.ports import DELIVER_SECONDS, Delivered, Poster, ToolContext
+from hermes_bot.ports import DELIVER_SECONDS, POSTED, Delivered, Poster, ToolContext
 from hermes_bot.store import audit, outbox, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.database import Database
@@ -155,7 +155,7 @@ class _Desk:
 
 
 def _post_key(ctx: ToolContext) -> str:
-    return f"post/{ctx.key}"
+    return POSTED + ctx.key
 
 
 def _result(done: Delivered, target: Where) -> Result:

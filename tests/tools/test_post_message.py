@@ -163,6 +163,20 @@ async def test_a_post_that_the_platform_puts_off_is_queued_and_shown_later(tmp_p
         assert tops(bot) == [("C2", "checkout is back")]
 
 
+async def test_a_queued_post_that_is_refused_later_is_told_where_its_run_is(tmp_path: Path) -> None:
+    world = World(faults=deque([RateLimited("slow down", 60), PlaceGone("is_archived")]))
+    async with scripted(tmp_path, [telling(), DONE], access=LISTS, world=world) as bot:
+        talk = bot.talk()
+        await talk.say("tell the others")
+        await bot.until(lambda: len(world.faults) == 1)
+        world.faults.appendleft(None)  # the answer passes
+        await bot.pass_time(20, step=5)
+        await talk.heard()
+        await bot.pass_time(60, step=5)
+        assert (await talk.heard()).text == "My post elsewhere was refused: is_archived"
+        assert tops(bot) == []
+
+
 @pytest.mark.parametrize("place", ["private", "direct"])
 async def test_nothing_from_a_private_place_is_posted_elsewhere(tmp_path: Path, place: str) -> None:
     async with scripted(tmp_path, [telling(), GAVE_UP, GAVE_UP], access=LISTS) as bot:
