@@ -104,6 +104,7 @@ def test_the_wheel_brings_skills_demo_rules_types_and_licence(wheel: Path) -> No
         "hermes_bot/bundled_skills/log-diagnosis/SKILL.md",
         "hermes_bot/bundled_skills/log-diagnosis/chain.yaml",
         "hermes_bot/bundled_demo/demo.toml",
+        "hermes_bot/bundled_systemd/hermes-bot.service",
         "hermes_bot/diagnosis/rules.yaml",
         "hermes_bot/py.typed",
         "hermes_console/terminal.py",
