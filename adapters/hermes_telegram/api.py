@@ -30,6 +30,7 @@ from telegram import (
 
 from hermes_telegram.faults import AlreadySo, ours
 from hermes_telegram.line import Line
+from hermes_telegram.wire import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -158,12 +159,12 @@ class Api:
                 reply_markup=markup,
                 link_preview_options=_NO_PREVIEW,
             )
-        return str(sent.message_id)
+        return name_of(sent.message_id, sent.chat.type)
 
     async def edit(
         self,
         chat: int,
-        message_id: str,
+        number: int,
         text: str,
         *,
         parse_mode: str | None = None,
@@ -174,16 +175,16 @@ class Api:
             await self._bot.edit_message_text(
                 text,
                 chat_id=chat,
-                message_id=int(message_id),
+                message_id=number,
                 parse_mode=parse_mode,
                 reply_markup=markup,
                 link_preview_options=_NO_PREVIEW,
             )
 
-    async def delete(self, chat: int, message_id: str) -> None:
+    async def delete(self, chat: int, number: int) -> None:
         """Delete a message of ours; one that is gone is fine."""
         with _already_fine(), ours(f"deleting in {chat}"):
-            await self._bot.delete_message(chat, int(message_id))
+            await self._bot.delete_message(chat, number)
 
     async def send_file(self, spot: Spot, name: str, content: bytes, caption: str) -> str:
         """Send a file as it is, with an HTML caption, and return its message's id."""
@@ -196,7 +197,7 @@ class Api:
                 message_thread_id=spot.topic or None,
                 reply_parameters=_answering(spot),
             )
-        return str(sent.message_id)
+        return name_of(sent.message_id, sent.chat.type)
 
     async def send_picture(self, spot: Spot, name: str, content: bytes, caption: str) -> str:
         """Send a picture so that it shows in the chat, with an HTML caption; return its message's id."""
@@ -209,7 +210,7 @@ class Api:
                 message_thread_id=spot.topic or None,
                 reply_parameters=_answering(spot),
             )
-        return str(sent.message_id)
+        return name_of(sent.message_id, sent.chat.type)
 
     async def typing(self, chat: int, topic: int = 0) -> None:
         """Show for some five seconds that somebody is typing."""

@@ -99,12 +99,12 @@ class Chains:
             and message.date - before.date <= LINE_SECONDS
         )
         if found.addressed and not is_line:  # of lines that are one message the first is answered
-            _remember(self._asked, found.thread, str(message.message_id))
+            _remember(self._asked, found.thread, message.name)
         return found
 
     async def of_known(self, message: Message) -> ThreadKey | None:
         """Return the thread of a message that was heard or posted before: an edited one, one with buttons."""
-        found = await self.known(str(message.chat.id), str(message.message_id))
+        found = await self.known(str(message.chat.id), message.name)
         return found or self._fixed(message)
 
     async def known(self, channel: str, message_id: str) -> ThreadKey | None:
@@ -123,7 +123,7 @@ class Chains:
         if reply is None and piece is not None:
             return piece if fixed in (None, piece.thread) else Belonging(fixed, heard.addressed)
         channel = str(message.chat.id)
-        answered = None if reply is None else await self.known(channel, str(reply.message_id))
+        answered = None if reply is None else await self.known(channel, reply.name)
         unheard = reply if answered is None and heard.addressed else None
         if fixed is not None:  # unless it answers a report, which began a conversation of its own there
             return Belonging(answered or fixed, heard.addressed, unheard)
@@ -133,7 +133,7 @@ class Chains:
             return Belonging(answered, heard.addressed, unheard)
         if not heard.addressed:
             return None
-        return Belonging(self.key(channel, str(message.message_id)), addressed=True, asks_about=unheard)
+        return Belonging(self.key(channel, message.name), addressed=True, asks_about=unheard)
 
     def _fixed(self, message: Message) -> ThreadKey | None:
         """Return the thread where the place alone says it: a topic, a private chat."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_telegram.api import Spot
 from hermes_telegram.chains import TOPIC
+from hermes_telegram.wire import OF_GROUP
 
 if TYPE_CHECKING:
     from hermes_bot.messages import ThreadKey
@@ -45,13 +46,21 @@ class Chats:
         A chain of replies is gone on with by answering; a chain's root is no topic, and General has no
         number.
         """
-        chat = self.now(thread.channel)
-        if chat != thread.channel:
-            return Spot(int(chat))  # the supergroup counts its messages anew: the old numbers mean others
-        name = thread.thread
+        channel, name = thread.channel, thread.thread
         topic = int(name.removeprefix(TOPIC)) if name.startswith(TOPIC) else 0
-        answered = reply_to or name
-        return Spot(int(chat), 0 if topic == GENERAL else topic, int(answered) if answered.isdecimal() else 0)
+        answered = self.number(channel, reply_to or name)
+        return Spot(int(self.now(channel)), 0 if topic == GENERAL else topic, answered)
+
+    def number(self, channel: str, name: str) -> int:
+        """Return a message's number by what we call it; 0 where it is none, or none of this chat any more.
+
+        What was said in a group before it became a supergroup cannot be answered or edited from there.
+        """
+        number = name.removeprefix(OF_GROUP)
+        if not number.isdecimal():
+            return 0
+        has_moved = channel in self._moved or channel in self._moved.values()
+        return 0 if has_moved and number != name else int(number)
 
     def typing_topic(self, thread: ThreadKey) -> int:
         """Return the topic to show typing in, General too."""

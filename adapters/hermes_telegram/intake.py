@@ -81,12 +81,12 @@ class Intake:
         asked = belonging.asks_about
         await accept(
             Incoming(
-                event_id=f"{me.id}/{chat}/{message.message_id}",
+                event_id=f"{me.id}/{chat}/{message.name}",
                 thread=belonging.thread,
                 user=heard.author.user,
                 text=heard.text,
                 sent_at=moment(message.date),
-                message_id=str(message.message_id),
+                message_id=message.name,
                 user_name=heard.author.name,
                 addressed=belonging.addressed,
                 files=heard.files,
@@ -104,12 +104,12 @@ class Intake:
             return
         await accept(
             Incoming(
-                event_id=f"{me.id}/{message.chat.id}/{message.message_id}/{message.edit_date}",
+                event_id=f"{me.id}/{message.chat.id}/{message.name}/{message.edit_date}",
                 thread=thread,
                 user=heard.author.user,
                 text=heard.text,
                 sent_at=moment(message.edit_date or message.date),
-                message_id=str(message.message_id),
+                message_id=message.name,
                 user_name=heard.author.name,
                 kind="edit",
                 place=place_of(message.chat),
@@ -132,7 +132,7 @@ class Intake:
                 user=f"telegram:{query.author.id}",
                 text="",
                 sent_at=self._clock.now(),  # Telegram names no moment of a press
-                message_id=str(message.message_id),
+                message_id=message.name,
                 user_name=name_of(query.author),
                 kind="press",
                 complete=True,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hermes_bot.errors import AdapterError, ContentRefused, PlaceGone, Transient
+from hermes_bot.errors import AdapterError, ContentRefused, PlaceGone, PostGone
 from hermes_bot.ports import Placed
 from hermes_telegram import render
 from hermes_telegram.api import Spot, answer_box, keyboard
@@ -64,18 +65,21 @@ class Poster:
             PostGone: it is not there any more.
             AdapterError: as ``post``.
         """
-        chat = int(self._chats.now(message.thread.channel))
+        channel = message.thread.channel
+        chat, number = int(self._chats.now(channel)), self._chats.number(channel, posted)
+        if not number:
+            raise PostGone(f"{posted} is no message of {chat} any more.")
         text, markup = message.text, keyboard(render.keyboard(message.buttons))
         try:
-            await self._api.edit(chat, posted, render.html(text), parse_mode="HTML", markup=markup)
+            await self._api.edit(chat, number, render.html(text), parse_mode="HTML", markup=markup)
         except Unparsed:
             log.warning("telegram.unparsed", extra={"key": message.key})
-            await self._api.edit(chat, posted, render.plain(text), markup=markup)
+            await self._api.edit(chat, number, render.plain(text), markup=markup)
         except Moved as moved:
-            await self._chats.move(message.thread.channel, str(moved.new))
-            raise Transient(str(moved)) from moved
-        self._board.spent(message.thread.channel)
-        await self._board.settled(message.thread.channel, posted)
+            await self._chats.move(channel, str(moved.new))
+            raise PostGone(str(moved)) from moved
+        self._board.spent(channel)
+        await self._board.settled(channel, posted)
 
     async def post(self, message: Outgoing) -> str:
         """Send a post as it is: files, and questions that open a box to answer in.
@@ -123,7 +127,7 @@ class Poster:
         """Send something where a message belongs, and note which conversation it stands in."""
         posted = await self._send_there(message, send)
         self._board.spent(message.thread.channel)
-        self._chains.posted(message.thread, posted)
+        self._chains.posted(replace(message.thread, channel=self._chats.now(message.thread.channel)), posted)
         return posted
 
     async def _send_there(self, message: Outgoing, send: Send) -> str:

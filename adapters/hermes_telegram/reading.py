@@ -72,7 +72,7 @@ def hear(message: Message, me: Me) -> Heard | None:
     files = files_of(message)
     raw, entities = _content(message)
     mentioned, text = _without_mention(raw, entities, me)
-    if not (text or files or mentioned):
+    if not (text.strip() or files or mentioned):
         return None
     direct = message.chat.type == "private"
     addressed = mentioned or direct or replies_to(message, me)
@@ -135,7 +135,7 @@ def quoted(message: Message, me: Me) -> Earlier:
     else:
         user, name = "" if author.is_bot else f"telegram:{author.id}", name_of(author)
     text = message.text or message.caption or _without_words(message)
-    return Earlier(str(message.message_id), user, name, text, moment(message.date), is_ours)
+    return Earlier(message.name, user, name, text, moment(message.date), is_ours)
 
 
 def place_of(chat: Chat) -> Place:
@@ -213,7 +213,9 @@ def _without_mention(text: str, entities: tuple[Entity, ...], me: Me) -> tuple[b
         kept = _beside(kept, _piece(text, at, mark.offset))
         at = mark.offset + mark.length
     rest = _piece(text, at)
-    return bool(marks), (_beside(kept, rest) if marks else rest).strip()
+    if not marks:
+        return False, text  # whole, blanks and all: it may be a piece of something longer
+    return True, _beside(kept, rest) if rest.strip() else kept.rstrip()
 
 
 def _beside(before: str, after: str) -> str:

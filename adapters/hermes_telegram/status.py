@@ -208,8 +208,9 @@ class StatusBoard:
 
     async def _edit(self, line: _Line, text: str, markup: InlineKeyboardMarkup | None) -> None:
         chat = self._chats.spot(line.thread).chat
+        number = self._chats.number(line.thread.channel, line.message)
         try:
-            await self._api.edit(chat, line.message, render.html(text), parse_mode="HTML", markup=markup)
+            await self._api.edit(chat, number, render.html(text), parse_mode="HTML", markup=markup)
         except Ambiguous:
             line.is_sure = False
             raise
@@ -229,12 +230,12 @@ class StatusBoard:
 
     async def _remove(self, channel: str, message: str) -> None:
         """Delete a status message; one that cannot be deleted says that nothing works any more."""
-        chat = int(self._chats.now(channel))
+        chat, number = int(self._chats.now(channel)), self._chats.number(channel, message)
         try:
             try:
-                await self._api.delete(chat, message)
+                await self._api.delete(chat, number)
             except PostGone:  # older than 48 hours
-                await self._api.edit(chat, message, INTERRUPTED)
+                await self._api.edit(chat, number, INTERRUPTED)
         except (Ambiguous, RateLimited, Transient) as error:
             log.info("telegram.status_left", extra={"chat": channel, "error": str(error)})
             return  # the record stays: the next start tries again

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 LOCKS = 64
 MAX_BYTES = 1_000_000  # an update has a few KB
-LOOK_SECONDS = 60.0
+LOOK_SECONDS = 30.0
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - a header's name
 TAKEN = (
     "Telegram sends this bot's updates elsewhere: another program set a webhook, or fetches them. It was set "

@@ -6,12 +6,20 @@ so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+OF_GROUP = "g"
+LAST_MOMENT = 253_402_300_799  # the year 9999
+
+Id = Annotated[int, Field(ge=-(2**52), le=2**52)]
+Date = Annotated[int, Field(ge=0, le=LAST_MOMENT)]
+Size = Annotated[int, Field(ge=0, le=2**52)]
 
 
 class Malformed(ValueError):  # noqa: N818 - names the kind
@@ -25,7 +33,7 @@ class _Form(BaseModel):
 class User(_Form):
     """A person or a bot."""
 
-    id: int
+    id: Id
     is_bot: bool = False
     first_name: str = ""
     last_name: str = ""
@@ -35,7 +43,7 @@ class User(_Form):
 class Chat(_Form):
     """Where it was said: ``private``, ``group``, ``supergroup`` or ``channel``."""
 
-    id: int
+    id: Id
     type: str = ""
     title: str = ""
     username: str = ""
@@ -57,19 +65,19 @@ class Media(_Form):
     file_id: str
     file_name: str = ""
     mime_type: str = ""
-    file_size: int = 0
+    file_size: Size = 0
 
 
 class Message(_Form):
     """Something that was said, or that happened in a chat."""
 
-    message_id: int
-    date: int = 0
+    message_id: Id
+    date: Date = 0
     chat: Chat
     author: User | None = Field(default=None, alias="from")
     sender_chat: Chat | None = None
     author_signature: str = ""
-    message_thread_id: int = 0
+    message_thread_id: Id = 0
     is_topic_message: bool = False
     is_automatic_forward: bool = False
     reply_to_message: Message | None = None
@@ -77,7 +85,7 @@ class Message(_Form):
     entities: tuple[Entity, ...] = ()
     caption: str = ""
     caption_entities: tuple[Entity, ...] = ()
-    edit_date: int = 0
+    edit_date: Date = 0
     media_group_id: str = ""
     document: Media | None = None
     photo: tuple[Media, ...] = ()
@@ -86,8 +94,13 @@ class Message(_Form):
     video: Media | None = None
     video_note: Media | None = None
     animation: Media | None = None
-    migrate_to_chat_id: int = 0
-    migrate_from_chat_id: int = 0
+    migrate_to_chat_id: Id = 0
+    migrate_from_chat_id: Id = 0
+
+    @property
+    def name(self) -> str:
+        """What the message is called beyond this package; see ``name_of``."""
+        return name_of(self.message_id, self.chat.type)
 
 
 class CallbackQuery(_Form):
@@ -115,7 +128,7 @@ class ChatMemberUpdated(_Form):
 class Update(_Form):
     """One thing that happened; exactly one of the fields is there."""
 
-    update_id: int
+    update_id: Id
     message: Message | None = None
     edited_message: Message | None = None
     channel_post: Message | None = None
@@ -132,6 +145,15 @@ class Update(_Form):
         if said is not None:
             return said.chat.id
         return self.my_chat_member.chat.id if self.my_chat_member is not None else 0
+
+
+def name_of(number: int, chat_type: str) -> str:
+    """Return what a message is called: its number, with a mark in a plain group.
+
+    Such a group may become a supergroup, which counts its messages from 1 again: without the mark a new one
+    there would be taken for an old one.
+    """
+    return f"{OF_GROUP}{number}" if chat_type == "group" else str(number)
 
 
 def read_update(raw: Mapping[str, Any]) -> Update:

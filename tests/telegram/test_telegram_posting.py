@@ -296,6 +296,18 @@ async def test_a_group_that_moved_is_answered_at_its_new_place() -> None:
         assert desk.records.moves == [("-55", "-1055")]
 
 
+async def test_what_was_placed_before_a_group_moved_is_gone_and_no_newer_post_is_edited_for_it() -> None:
+    async with desk_at() as desk:
+        answer = desk.answer(await asked_in(desk, GROUP), "done")
+        placed = await desk.adapter.place(answer)
+        desk.sim.migrate(GROUP, -1055)
+        with pytest.raises(PostGone):
+            await desk.adapter.edit(placed.posted, answer)
+        again = await desk.show(answer)
+        assert again != placed.posted
+        assert [entry.text for entry in desk.seen(-1055)] == ["done"]
+
+
 async def test_posting_works_before_the_adapter_runs_and_after() -> None:
     async with place() as sim:
         desk = Desk(sim)

@@ -144,7 +144,7 @@ async def test_two_chains_of_one_group_are_two_threads() -> None:
         one = await desk.sim.say(ANN, GROUP, "@my_bot the code word is AMBER")
         two = await desk.sim.say(BOB, GROUP, "@my_bot what is the code word?")
         heard = await desk.hear(2)
-        assert {message.thread for message in heard} == {key(GROUP, str(one)), key(GROUP, str(two))}
+        assert {message.thread for message in heard} == {key(GROUP, f"g{one}"), key(GROUP, f"g{two}")}
 
 
 async def test_a_first_mention_in_others_talk_brings_what_it_answers() -> None:
@@ -345,9 +345,12 @@ async def test_a_group_that_becomes_a_supergroup_keeps_its_threads_once() -> Non
         await desk.until(lambda: desk.records.moves)
         await desk.quiet()
         assert desk.records.moves == [("-55", "-1055")]
+        # the supergroup counts from 1 again: nothing new is taken for what was said before
+        number = await desk.sim.say(ANN, -1055, "@my_bot again")
+        assert (await desk.hear(2))[1].thread == key(-1055, str(number)) != heard.thread
         # a row that the outbox took before the move names the old chat still
         await desk.show(desk.answer(heard, "done"))
-        assert [entry.text for entry in desk.seen(-1055)] == ["done"]
+        assert [(entry.text, entry.reply_to) for entry in desk.seen(-1055)] == [("done", "")]
 
 
 async def test_being_put_out_of_a_chat_is_kept_and_being_let_in_again_too() -> None:

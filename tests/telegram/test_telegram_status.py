@@ -23,7 +23,7 @@ async def working(desk: Desk, chat: int = TEAM, *, topic: int = 0) -> Incoming:
 
 async def shown(desk: Desk, chat: int = TEAM) -> None:
     """Let ten seconds pass, and wait for the status message."""
-    await desk.until(lambda: desk.clock._sleepers)
+    await desk.until(lambda: 4.5 in desk.clock.slept)  # typing is shown, and nothing else is due yet
     desk.clock.advance(10)
     await desk.until(lambda: desk.seen(chat))
 
@@ -104,6 +104,7 @@ async def test_what_a_crash_left_behind_goes_at_the_next_start_and_an_answers_pl
             asked = await working(desk)
             await shown(desk)
             await desk.adapter.show_status(asked.thread, "thinking", "run9")
+            await desk.until(lambda: len(desk.sim.actions) > 1 and desk.clock.slept[-1] == 4.5)
             desk.clock.advance(10)
             await desk.until(lambda: len(desk.seen(TEAM)) == 2)
         left, kept = desk.seen(TEAM)

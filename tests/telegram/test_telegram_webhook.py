@@ -147,7 +147,7 @@ async def test_a_webhook_that_another_program_took_is_noticed_and_set_back() -> 
     async with desk_at(place(speed=1_000_000), settings=at(port)) as desk:
         await ready(desk)
         desk.sim.state.webhook.url = ""
-        await desk.slept(60.0)
+        await desk.slept(30.0)
         await desk.until(lambda: desk.adapter.health().state == "degraded")
         assert "elsewhere" in desk.adapter.health().why
         await desk.sim.say(ANN, ANN, "hello")
