@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hermes_bot import __version__
-from hermes_bot.cli import daemon, db, demo, doctor, init, logs, runs, service, skills, status, talk
+from hermes_bot.cli import daemon, db, demo, doctor, init, logs, runs, service, simulate, skills, status, talk
 from hermes_bot.cli.output import BAD_CONFIG, FAILED, HELD, MISUSED, complain, print_json
 from hermes_bot.cli.settings import Settings
 from hermes_bot.cli.streams import finish, is_output_lost, open_closed
@@ -36,6 +36,7 @@ init.add_to(app)
 doctor.add_to(app)
 daemon.add_to(app)
 demo.add_to(app)
+simulate.add_to(app)
 status.add_to(app)
 service.add_to(app)
 app.add_typer(runs.app, name="runs")

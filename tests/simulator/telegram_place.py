@@ -45,7 +45,7 @@ def populate(sim: TelegramSimulator) -> None:
 @asynccontextmanager
 async def team(**settings: Any) -> AsyncIterator[tuple[TelegramSimulator, Bot]]:
     """Run a simulator, by default without flood limits in the way, and a client of it."""
-    async with TelegramSimulator(**({"speed": 1000.0} | settings)) as sim:
+    async with TelegramSimulator(**({"speed": 1e6} | settings)) as sim:
         populate(sim)
         async with client(sim) as bot:
             yield sim, bot

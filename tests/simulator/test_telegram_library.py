@@ -122,7 +122,7 @@ async def test_updates_can_be_fetched_raw() -> None:
 
 
 async def test_its_builder_takes_the_simulators_addresses() -> None:
-    async with TelegramSimulator(speed=1000) as sim:
+    async with TelegramSimulator(speed=1e6) as sim:
         populate(sim)
         app = (
             ApplicationBuilder()
