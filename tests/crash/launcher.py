@@ -23,7 +23,7 @@ import hermes_bot.llm  # noqa: F401 - imported before the copies are made: it ta
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Access, Bot, Config, ModelSection, Skills
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
-from hermes_bot.ports import Plain
+from hermes_bot.ports import Delivery, Placed, Plain
 from hermes_bot.store.database import Database
 from hermes_bot.tools.declare import Tool, tool
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import ToolContext
 
 T = TypeVar("T")
+PLACED = "C2"  # the channel in which posts are placed and edited: nobody can ask there what was posted
 
 
 @dataclass
@@ -109,20 +110,33 @@ class OutsideAdapter(Plain):
         await self._wire.listen(take)
         os._exit(4)  # the test that started this is gone
 
+    def delivery_of(self, part: Outgoing) -> Delivery:
+        return "place" if part.thread.channel == PLACED else "post"
+
     async def post(self, message: Outgoing) -> str:
-        self._points.at("post:before")
+        return str((await self._do("post", message))["id"])
+
+    async def place(self, message: Outgoing) -> Placed:
+        return Placed(str((await self._do("place", message))["id"]))
+
+    async def edit(self, posted: str, message: Outgoing) -> None:
+        await self._do("edit", message, id=posted)
+
+    async def _do(self, op: str, message: Outgoing, **more: str) -> dict[str, Any]:
+        self._points.at(f"{op}:before")
         buttons = [(one.press.question, one.press.option, one.label) for one in message.buttons]
-        posted = await self._wire.ask(
-            "post",
+        done = await self._wire.ask(
+            op,
             key=message.key,
             thread=str(message.thread),
             text=message.text,
             kind=message.kind,
             reply_to=message.reply_to,
             buttons=buttons,
+            **more,
         )
-        self._points.at("post:after")
-        return str(posted["id"])
+        self._points.at(f"{op}:after")
+        return done
 
     async def find(self, message: Outgoing) -> str | None:
         found: str | None = (await self._wire.ask("find", key=message.key))["id"]

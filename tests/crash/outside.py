@@ -31,6 +31,7 @@ class Ledger:
         answered: texts with which questions were answered, by question post's key.
         ran: what tools really did: ``tool``, ``word``, ``key`` (empty for a read).
         asked: model requests: ``label`` of the task and ``round``.
+        placed: how many empty posts were placed; one that nothing was edited into is nothing people read.
     """
 
     tasks: list[Line] = field(default_factory=list)
@@ -38,6 +39,7 @@ class Ledger:
     ran: list[Line] = field(default_factory=list)
     asked: list[Line] = field(default_factory=list)
     answered: dict[str, str] = field(default_factory=dict)
+    placed: int = 0
     kills: int = 0
 
     def answers_to(self, message: str) -> list[Line]:
@@ -172,11 +174,30 @@ class Outside:
         return {}
 
     def _op_post(self, asked: Line) -> Line:
-        post = {name: asked[name] for name in ("key", "thread", "text", "kind", "reply_to", "buttons")}
+        self._show(f"p{len(self.ledger.posts) + 1}", asked)
+        return {"id": f"p{len(self.ledger.posts)}"}
+
+    def _op_place(self, asked: Line) -> Line:
+        """Show something short, that a post will be edited into."""
+        del asked
+        self.ledger.placed += 1
+        return {"id": f"d{self.ledger.placed}"}
+
+    def _op_edit(self, asked: Line) -> Line:
+        """Let a text take the place of what stands there; doing it again changes nothing."""
+        shown = next((post for post in self.ledger.posts if post["id"] == asked["id"]), None)
+        if shown is None:
+            self._show(asked["id"], asked)
+        else:
+            shown["text"] = asked["text"]
+        return {}
+
+    def _show(self, posted: str, asked: Line) -> None:
+        names = ("key", "thread", "text", "kind", "reply_to", "buttons")
+        post = {"id": posted, **{name: asked[name] for name in names}}
         self.ledger.posts.append(post)
         if post["kind"] == "question" and post["key"] not in self.ledger.answered:
             self._answer(post)
-        return {"id": f"p{len(self.ledger.posts)}"}
 
     def _answer(self, post: Line) -> None:
         thread = post["thread"].removeprefix("outside/T1/")
@@ -191,8 +212,8 @@ class Outside:
             self._send(self._message(thread, text=word))
 
     def _op_find(self, asked: Line) -> Line:
-        keys = [post["key"] for post in self.ledger.posts]
-        return {"id": f"p{keys.index(asked['key']) + 1}" if asked["key"] in keys else None}
+        found = (post["id"] for post in self.ledger.posts if post["key"] == asked["key"])
+        return {"id": next(found, None)}
 
     def _op_ran(self, asked: Line) -> Line:
         self.ledger.ran.append({name: asked[name] for name in ("tool", "word", "key")})
