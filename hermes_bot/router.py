@@ -119,12 +119,13 @@ def route(message: Incoming, view: View) -> Route:  # noqa: PLR0911 - one answer
         return answer_to(view.question, text)
     if text.lower().rstrip(".!") in _GO_ON_WORDS:
         return GoOn()
-    return Task() if text else Command("help")
+    return Task() if text or message.files else Command("help")
 
 
 def _continues_talk(message: Incoming, text: str, view: View) -> bool:
     """Whether words without a mention go on with our conversation; in doubt we stay silent."""
-    return bool(text) and message.user in view.participants and not _NAMES_SOMEBODY.search(text)
+    says_something = bool(text or message.files)
+    return says_something and message.user in view.participants and not _NAMES_SOMEBODY.search(text)
 
 
 def _command(text: str, *, is_asked: bool, is_typed: bool = False) -> Command | UnknownCommand | None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hermes_bot.messages import Incoming, Press, Request, ThreadKey
+from hermes_bot.messages import Incoming, IncomingFile, Press, Request, ThreadKey
 from hermes_bot.router import Command, GoOn, NotForUs, Pressed, Route, Task, UnknownCommand, View, route
 
 NOW = datetime(2026, 11, 3, 8, 15, tzinfo=UTC)
@@ -96,3 +96,11 @@ def test_a_press_and_a_request_are_what_they_are_whatever_the_text() -> None:
     press, request = Press("q1", 0), Request(skill="x")
     assert routed("stop", press=press) == Pressed(press)
     assert routed("stop", request=request) == Task(request)
+
+
+def test_a_file_without_a_word_is_a_task_and_nothing_at_all_asks_for_help() -> None:
+    file = IncomingFile("app.log", "F1")
+    assert routed("", files=(file,)) == Task()
+    assert routed("", files=(file,), addressed=False, known=True) == Task()
+    assert routed("", files=(file,), addressed=False) == NotForUs()
+    assert routed("") == Command("help")

@@ -12,16 +12,21 @@ if TYPE_CHECKING:
 
 TRANSCRIPT_CHARS = 4_000
 LINE_CHARS = 1_500
-SPLIT_FROM = 3_900  # platforms cut a long paste at 4,000 or 4,096 characters, in the middle of a word too
+# platforms cut a long paste at 4,000 characters, or at 4,096 UTF-16 units, in the middle of a word too
+SPLIT_FROM = 3_900
 
 
 def joined_text(said: Sequence[Incoming]) -> str:
     """Return several messages as one text; the pieces of a paste that the platform cut are made whole."""
     text = ""
     for number, message in enumerate(said):
-        is_piece = number > 0 and len(said[number - 1].text) >= SPLIT_FROM
+        is_piece = number > 0 and _units(said[number - 1].text) >= SPLIT_FROM
         text += message.text if is_piece or number == 0 else f"\n{message.text}"
     return text
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def transcript(lines: Sequence[Line], said: Sequence[Incoming]) -> tuple[str, ...]:
