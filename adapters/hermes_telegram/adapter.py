@@ -137,7 +137,7 @@ class TelegramAdapter(Plain):
 
     async def _until_refused(self, accept: Accept) -> BotBroken:
         """Receive for as long as Telegram lets us; return its refusal."""
-        back_off = BackOff(self._setup.clock, self._standing)
+        back_off = BackOff(self._setup.clock, self._standing, self._setup.speed)
         try:
             me = await back_off.until_done(self._introduced)
         except BotBroken as error:

@@ -24,8 +24,9 @@ MOST_SECONDS = 30.0
 class BackOff:
     """The pauses between the tries of one connection."""
 
-    def __init__(self, clock: Clock, standing: Standing) -> None:
+    def __init__(self, clock: Clock, standing: Standing, speed: float = 1.0) -> None:
         self._clock = clock
+        self._speed = speed
         self._standing = standing
         self._next = FIRST_SECONDS
         self._chance = random.Random()  # noqa: S311 - spreads tries, keeps no secret
@@ -37,7 +38,7 @@ class BackOff:
     async def pause(self, error: AdapterError) -> None:
         """Wait after a failed try: as long as Telegram says, where it does."""
         if isinstance(error, RateLimited):
-            await self._clock.sleep(error.retry_after)
+            await self._clock.sleep(error.retry_after / self._speed)
             return
         seconds, self._next = self._next, min(2 * self._next, MOST_SECONDS)
         await self._clock.sleep(seconds * self._chance.uniform(0.75, 1.25))

@@ -169,7 +169,7 @@ class StatusBoard:
                 if self._is_message_due(line):
                     await self._show_message(line)
         except RateLimited as error:
-            line.not_before = line.typed = self._clock.monotonic() + error.retry_after
+            line.not_before = line.typed = self._clock.monotonic() + error.retry_after / self._speed
         except HermesError as error:  # a status is never worth more than a try
             log.debug("telegram.status_unshown", extra={"run": line.run, "error": str(error)})
 
