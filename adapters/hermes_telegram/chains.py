@@ -70,7 +70,7 @@ class Chains:
     def posted(self, thread: ThreadKey, message_id: str) -> None:
         """Note a post of ours: an answer to it may come before its receipt is stored."""
         root = thread if not thread.is_new else self.key(thread.channel, message_id)
-        _remember(self._posted, (thread.channel, message_id), root)
+        remember(self._posted, (thread.channel, message_id), root)
 
     def last_asked(self, thread: ThreadKey) -> str:
         """Return the message that last asked something of us in a thread; empty where we cannot say."""
@@ -92,14 +92,14 @@ class Chains:
         before = self._last.get(who)
         length = units(message.text)
         last = _Last(message.date, found.thread, found.addressed, length, message.media_group_id)
-        _remember(self._last, who, last)
+        remember(self._last, who, last)
         is_line = (
             before is not None
             and before.thread == found.thread
             and message.date - before.date <= LINE_SECONDS
         )
         if found.addressed and not is_line:  # of lines that are one message the first is answered
-            _remember(self._asked, found.thread, message.name)
+            remember(self._asked, found.thread, message.name)
         return found
 
     async def of_known(self, message: Message) -> ThreadKey | None:
@@ -161,7 +161,7 @@ class Chains:
         return None
 
 
-def _remember(kept: dict[K, V], key: K, value: V) -> None:
+def remember(kept: dict[K, V], key: K, value: V) -> None:
     """Keep a value as the newest, and forget the oldest where there are too many."""
     kept.pop(key, None)
     kept[key] = value

@@ -65,6 +65,15 @@ class Poster:
             PostGone: it is not there any more.
             AdapterError: as ``post``.
         """
+        try:
+            await self._edit(posted, message)
+        except PostGone:
+            await self._board.settled(message.key)
+            raise
+        self._board.spent(message.thread.channel)
+        await self._board.settled(message.key)
+
+    async def _edit(self, posted: str, message: Outgoing) -> None:
         channel = message.thread.channel
         chat, number = int(self._chats.now(channel)), self._chats.number(channel, posted)
         if not number:
@@ -78,8 +87,6 @@ class Poster:
         except Moved as moved:
             await self._chats.move(channel, str(moved.new))
             raise PostGone(str(moved)) from moved
-        self._board.spent(channel)
-        await self._board.settled(channel, posted)
 
     async def post(self, message: Outgoing) -> str:
         """Send a post as it is: files, and questions that open a box to answer in.

@@ -20,7 +20,7 @@ from hermes_bot.messages import Button, Press, ThreadKey
 from hermes_bot.ports import STOP_PREFIX, Placed
 from hermes_telegram import render
 from hermes_telegram.api import keyboard
-from hermes_telegram.chains import STATUS
+from hermes_telegram.chains import STATUS, remember
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,6 +40,7 @@ MESSAGE_AFTER_SECONDS = 10.0
 EDIT_SECONDS = 3.0
 ADOPT_SECONDS = 4.0  # an answer that comes so soon after the run's end takes its status message
 MINUTE_SECONDS = 60.0
+REMOVE_AGAIN_SECONDS = (2.0, 10.0, 60.0)  # after a removal that failed
 LEAVE_SECONDS = 3.0
 GROUP_SHARE = 10  # of the 20 messages and edits a minute that Telegram takes in a group
 INTERRUPTED = "This was interrupted."
@@ -83,7 +84,7 @@ class StatusBoard:
         self._clock = setup.clock
         self._speed = setup.speed
         self._lines: dict[tuple[ThreadKey, str], _Line] = {}
-        self._taken: set[str] = set()
+        self._given: dict[str, tuple[str, Placed]] = {}  # by the post that got one: its name, and it
         self._spent: dict[str, deque[float]] = {}
         self._group: asyncio.TaskGroup | None = None
 
@@ -116,26 +117,28 @@ class StatusBoard:
 
     def adopt(self, message: Outgoing) -> Placed | None:
         """Give a run's status message to its answer; None where there is none that fits."""
+        if (given := self._given.get(message.key)) is not None:
+            return given[1]  # asked again: that it was given could not be stored
         line = self._line_of(message)
         # an edit on its way might arrive after the answer
         if line is None or not line.message or line.is_taken or line.in_hand.locked() or not line.is_sure:
             return None
         line.is_taken = line.is_over = True
         line.changed.set()
-        self._taken.add(_name(line.thread, line.message))
-        return Placed(line.message, line.since)
+        placed = Placed(line.message, line.since)
+        remember(self._given, message.key, (_name(line.thread, line.message), placed))
+        return placed
 
-    async def settled(self, channel: str, posted: str) -> None:
-        """Note that a post shows its text: if it was a status message, it is none any more."""
-        name = f"{channel}/{posted}"
-        if name in self._taken:
-            self._taken.discard(name)
-            await self._records.drop(STATUS, name)
+    async def settled(self, key: str) -> None:
+        """Note that a post shows its text, or is gone: if it was a status message, it is none any more."""
+        if (given := self._given.pop(key, None)) is not None:
+            await self._records.drop(STATUS, given[0])
 
     def spent(self, channel: str) -> None:
         """Note a message or an edit in a chat; those of posts count too."""
-        times = self._spent.setdefault(channel, deque(maxlen=GROUP_SHARE))
+        times = self._spent.get(channel) or deque(maxlen=GROUP_SHARE)
         times.append(self._clock.monotonic())
+        remember(self._spent, channel, times)
 
     def _line_of(self, message: Outgoing) -> _Line | None:
         if message.kind not in ("answer", "report"):
@@ -175,12 +178,10 @@ class StatusBoard:
 
     def _is_message_due(self, line: _Line) -> bool:
         now = self._clock.monotonic()
-        if (
-            line.is_over
-            or line.text == line.shown
-            or now < max(line.begun + MESSAGE_AFTER_SECONDS, line.not_before)
-        ):
+        earliest = max(line.begun + MESSAGE_AFTER_SECONDS, line.not_before)
+        if line.is_over or line.text == line.shown or now < earliest:
             return False
+        line.not_before = now + EDIT_SECONDS / self._speed
         return self._has_room(line.thread.channel)
 
     def _has_room(self, channel: str) -> bool:
@@ -192,8 +193,7 @@ class StatusBoard:
 
     async def _show_message(self, line: _Line) -> None:
         text, stop = line.text, Button("Stop", Press(STOP_PREFIX + line.run, 0))
-        markup = keyboard(render.keyboard((stop,)))
-        line.not_before = self._clock.monotonic() + EDIT_SECONDS / self._speed
+        markup = keyboard(render.keyboard((stop,) if line.run else ()))
         self.spent(line.thread.channel)
         if line.message:
             await self._edit(line, text, markup)
@@ -223,13 +223,20 @@ class StatusBoard:
         if line.message and not line.is_taken:
             line.changed.clear()
             await self._pause(line, ADOPT_SECONDS)
-        async with line.in_hand:
-            if line.message and not line.is_taken:
-                line.is_taken = True
-                await self._remove(line.thread.channel, line.message)
+        if line.message and not line.is_taken:
+            line.is_taken = True
+            for seconds in REMOVE_AGAIN_SECONDS:
+                async with line.in_hand:
+                    if await self._remove(line.thread.channel, line.message):
+                        return
+                await self._clock.sleep(seconds)
 
-    async def _remove(self, channel: str, message: str) -> None:
-        """Delete a status message; one that cannot be deleted says that nothing works any more."""
+    async def _remove(self, channel: str, message: str) -> bool:
+        """Delete a status message; one that cannot be deleted says that nothing works any more.
+
+        Returns:
+            Whether that is done with; otherwise its record stays, and the next start tries again.
+        """
         chat, number = int(self._chats.now(channel)), self._chats.number(channel, message)
         try:
             try:
@@ -238,10 +245,11 @@ class StatusBoard:
                 await self._api.edit(chat, number, INTERRUPTED)
         except (Ambiguous, RateLimited, Transient) as error:
             log.info("telegram.status_left", extra={"chat": channel, "error": str(error)})
-            return  # the record stays: the next start tries again
+            return False
         except AdapterError as error:
             log.debug("telegram.status_gone", extra={"chat": channel, "error": str(error)})
         await self._records.drop(STATUS, f"{channel}/{message}")
+        return True
 
     async def _leave(self) -> None:
         """Remove what is shown, in the time there is; what is left goes at the next start."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from telegram_desk import ANN, FORUM, TEAM, Desk, desk_at, place, running, with_faults
 
+from hermes_bot.errors import PostGone
 from hermes_bot.messages import Incoming, Press
 from hermes_bot.simulator import Fault, FaultPlan
 from hermes_bot.simulator.faults import ALWAYS
@@ -180,3 +182,42 @@ async def test_an_answer_to_a_status_message_belongs_to_its_thread() -> None:
         desk.adapter._chains._posted.clear()  # as after a restart
         await desk.sim.say(ANN, TEAM, "how long?", reply_to=int(desk.seen(TEAM)[0].id))
         assert (await desk.hear(2))[1].thread == asked.thread
+
+
+async def test_a_status_message_is_given_to_its_answer_again_as_long_as_it_is_not_shown() -> None:
+    async with desk_at() as desk:
+        asked = await working(desk)
+        await shown(desk)
+        answer = desk.answer(asked, "dug up", key=f"{RUN}/answer")
+        first = await desk.adapter.place(answer)
+        await desk.adapter.show_status(asked.thread, "", RUN)
+        assert await desk.adapter.place(answer) == first  # where it was placed could not be stored
+        await desk.adapter.edit(first.posted, answer)
+        assert (await desk.adapter.place(answer)).posted != first.posted
+
+
+async def test_an_answers_place_that_is_gone_is_not_given_again() -> None:
+    async with desk_at() as desk:
+        asked = await working(desk)
+        await shown(desk)
+        answer = desk.answer(asked, "dug up", key=f"{RUN}/answer")
+        first = await desk.adapter.place(answer)
+        desk.sim.set_status(TEAM, ANN, "administrator")
+        await desk.sim.delete(ANN, TEAM, int(first.posted))
+        with pytest.raises(PostGone):
+            await desk.adapter.edit(first.posted, answer)
+        assert desk.seen(TEAM) == []
+        assert await desk.show(answer) != first.posted
+        assert desk.records.kept == {}
+
+
+async def test_a_removal_that_fails_is_tried_again() -> None:
+    async with desk_at() as desk:
+        asked = await working(desk)
+        await shown(desk)
+        desk.sim.faults.add(Fault("deleteMessage", "server_error", times=2))
+        await desk.adapter.show_status(asked.thread, "", RUN)
+        for seconds in (4.0, 2.0, 10.0):
+            await desk.slept(seconds)
+        await desk.until(lambda: desk.records.kept == {})
+        assert desk.seen(TEAM) == []
