@@ -14,6 +14,7 @@ from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.ports import Setup
 from hermes_bot.simulator import SlackSimulator
 from hermes_slack import SlackAdapter
+from hermes_slack.manifest import SCOPES
 from hermes_slack.pauses import Pauses
 
 if TYPE_CHECKING:
@@ -205,3 +206,5 @@ async def desk(
         async with Alongside(adapter.run(heard.accept)):
             await slack.wait_connected()
             yield Desk(slack, adapter, heard, kept)
+        assert slack.complaints == []
+        assert {call.method for call in slack.calls} <= {*SCOPES, "apps.connections.open", "response_url"}

@@ -154,7 +154,7 @@ class SlackAdapter(Plain):
         except PlaceGone:
             return None
         channel = str(opened["channel"]["id"])
-        running.names.seen(channel, "direct")
+        running.names.seen(team, channel, "direct")
         return ThreadKey(
             self.name, team, channel, f"{NEW}direct-{person}-{self._setup.clock.monotonic():.6f}"
         )

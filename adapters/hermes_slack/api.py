@@ -5,8 +5,10 @@ The library's own retries are off: one of them would post a message twice whose 
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -34,6 +36,24 @@ def library_log(part: str, level: int = logging.WARNING) -> logging.Logger:
     return log
 
 
+def web_client(token: str | None, base_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:
+    """Return the library's client without its own retries.
+
+    It takes any proxy the environment names, for any host; a Slack on this machine is not behind one.
+    """
+    client = AsyncWebClient(token, base_url, session=session, logger=library_log("web"), retry_handlers=[])
+    if _is_here(urlsplit(base_url).hostname or ""):
+        client.proxy = None
+    return client
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class Answer(NamedTuple):
     """What a method gave back."""
 
@@ -52,13 +72,12 @@ class Api:
         self.token = token
         self.base_url = base_url
         self.session = session
-        self.client = AsyncWebClient(
-            token=token,
-            base_url=base_url,
-            session=session,
-            logger=library_log("web"),
-            retry_handlers=[],
-        )
+        self.client = web_client(token, base_url, session)
+
+    @property
+    def proxy(self) -> str | None:
+        """The proxy that calls go through."""
+        return self.client.proxy
 
     async def call(
         self, method: str, args: Mapping[str, Any], *, how: How = "repeatable", fine: str = ""

@@ -83,6 +83,7 @@ class _Socket(SocketModeClient):
             auto_reconnect_enabled=True,  # it then notices a closed socket, and tells us
             ping_interval=pauses.ping,
         )
+        self.proxy = app_api.proxy
         self.wss_uri = address
         self.lost = asyncio.Event()
         self.why = ""

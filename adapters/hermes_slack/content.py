@@ -83,7 +83,7 @@ def _blocks(found: Any, names: Mapping[str, str]) -> Iterator[str]:
     for block in _nodes(found):
         kind = block.get("type")
         if kind == "rich_text":
-            yield "\n".join(_rich(part, names) for part in _nodes(block.get("elements"))).strip("\n")
+            yield "\n".join(_rich(part, names).strip("\n") for part in _nodes(block.get("elements")))
         elif kind == "table":
             rows = block.get("rows")
             for row in rows if isinstance(rows, list) else ():

@@ -94,7 +94,7 @@ async def _app_token(app_api: Api, web: aiohttp.ClientSession) -> Finding:
     what = "Slack app token"
     try:
         address = await open_address(app_api)
-        async with web.ws_connect(address) as socket:
+        async with web.ws_connect(address, proxy=app_api.proxy) as socket:
             hello = await socket.receive_json(timeout=10)
     except AdapterError as error:
         return Finding("bad", what, str(error))

@@ -83,7 +83,9 @@ class Files:
             "files.getUploadURLExternal", {"filename": file.name, "length": len(content)} | about
         )
         try:
-            async with api.session.post(str(answer["upload_url"]), data=io.BytesIO(content)) as done:
+            async with api.session.post(
+                str(answer["upload_url"]), data=io.BytesIO(content), proxy=api.proxy
+            ) as done:
                 if done.status != 200:  # noqa: PLR2004 - HTTP's "OK"
                     raise Transient(f"Slack did not take the bytes of {file.name} ({done.status}).")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -153,9 +155,8 @@ class Files:
         if not address or found.get("mode") == "external":
             raise ContentRefused("it lies outside Slack, or is gone")
         try:
-            async with api.session.get(
-                str(address), headers={"Authorization": f"Bearer {api.token}"}
-            ) as answer:
+            headers = {"Authorization": f"Bearer {api.token}"}
+            async with api.session.get(str(address), headers=headers, proxy=api.proxy) as answer:
                 _let_in(answer, str(found.get("mimetype") or file.kind))
                 await _write(answer, target)
         except (aiohttp.ClientError, TimeoutError) as error:

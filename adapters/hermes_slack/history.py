@@ -107,7 +107,8 @@ class History:
         for thread, _ in await self.desk.records.open_threads(since - MEMORY):
             if thread.platform == PLATFORM and not thread.is_new:
                 counted += await self._take(thread, "conversations.replies", begin, accept)
-                if self.desk.names.places.get(thread.channel) == "direct":  # all that is said there is for us
+                if await self.desk.names.learn_place(thread.workspace, thread.channel) == "direct":
+                    # all that is said there is for us, in whatever thread
                     channels[replace(thread, thread="-")] = None
         for thread in channels:
             counted += await self._take(thread, "conversations.history", begin, accept)

@@ -151,7 +151,7 @@ class Intake(AsyncMiddleware):
     def _learn(self, event: Message, site: Site, incoming: Incoming | None) -> None:
         names = self._desk.names
         if event.channel_type:
-            names.seen(event.channel, site.place(event.channel, event.channel_type))
+            names.seen(site.team, event.channel, site.place(event.channel, event.channel_type))
         elif incoming is not None:
             names.want_place(site.team, event.channel)
         if incoming is not None and event.user and not event.bot_id:

@@ -98,7 +98,7 @@ def _user(done: Interaction, site: Site) -> str:
 
 
 def _place_of(done: Interaction, site: Site, channel: str) -> Place:
-    return site.places.get(channel) or _place_named(done.channel.name if done.channel else "")
+    return site.known_place(channel) or _place_named(done.channel.name if done.channel else "")
 
 
 def _place_named(channel_name: str) -> Place:

@@ -27,7 +27,7 @@ class Names:
 
     Attributes:
         people: names by id.
-        places: who reads a channel, by id.
+        places: who reads a channel, by ``team/channel``.
     """
 
     def __init__(self, workspaces: Workspaces, records: Records, errands: Errands) -> None:
@@ -49,11 +49,12 @@ class Names:
             self._trim()
             self.people[user] = name
 
-    def seen(self, channel: str, place: Place) -> None:
+    def seen(self, team: str, channel: str, place: Place) -> None:
         """Note who reads a channel, as an event or Slack itself says."""
-        if self.places.get(channel) != place:
-            self.places[channel] = place
-            self._errands.start("keep_place", self._records.put(PLACE, channel, place))
+        key = f"{team}/{channel}"
+        if self.places.get(key) != place:
+            self.places[key] = place
+            self._errands.start("keep_place", self._records.put(PLACE, key, place))
 
     def want_person(self, team: str, user: str) -> None:
         """Learn a person's name soon, where it is not known."""
@@ -64,7 +65,7 @@ class Names:
 
     def want_place(self, team: str, channel: str) -> None:
         """Learn soon who reads a channel, where it is not known."""
-        if channel not in self.places and channel not in self._asked:
+        if f"{team}/{channel}" not in self.places and channel not in self._asked:
             self._asked.add(channel)
             self._errands.start("learn_place", self._learn_place(team, channel))
 
@@ -87,11 +88,11 @@ class Names:
 
     async def learn_place(self, team: str, channel: str) -> Place:
         """Ask who reads a channel; one that nobody describes counts as open."""
-        if channel not in self.places:
+        if f"{team}/{channel}" not in self.places:
             found = (await self._ask(team, "conversations.info", {"channel": channel})).get("channel")
             if found:
-                self.seen(channel, _place(found))
-        return self.places.get(channel, "channel")
+                self.seen(team, channel, _place(found))
+        return self.places.get(f"{team}/{channel}", "channel")
 
     async def _ask(self, team: str, method: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         try:

@@ -32,7 +32,7 @@ class Site:
     Attributes:
         team: the workspace whose channels these are; the identity's own, but for an organisation's app.
         bots: the other programs that may speak to us.
-        places: what is known of channels that an event does not describe.
+        places: who reads a channel, by ``team/channel``; for what an event does not say.
         names: of people and channels, by id.
     """
 
@@ -50,7 +50,11 @@ class Site:
         """Return who reads a channel; one that nobody described yet counts as open."""
         if channel_type:
             return _KINDS.get(channel_type, "private")
-        return self.places.get(channel, "channel")
+        return self.known_place(channel) or "channel"
+
+    def known_place(self, channel: str) -> Place | None:
+        """Return who reads a channel where that was learnt."""
+        return self.places.get(f"{self.team}/{channel}")
 
 
 def moment(ts: str) -> datetime:

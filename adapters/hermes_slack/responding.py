@@ -61,7 +61,8 @@ class Responder:
         """Answer by an address, good for half an hour and five answers; return whether it was taken."""
         body = {"response_type": "ephemeral", "replace_original": False, **shown}
         try:
-            async with self._session.post(url, json=body) as answer:
+            proxy = next((one.api.proxy for one in self._workspaces), None)
+            async with self._session.post(url, json=body, proxy=proxy) as answer:
                 if answer.status < 300:  # noqa: PLR2004 - HTTP's successes
                     return True
                 log.warning("slack.respond_refused", extra={"status": answer.status})

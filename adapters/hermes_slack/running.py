@@ -14,10 +14,9 @@ import aiohttp
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from hermes_bot.errors import AdapterError, BotBroken, RateLimited, Transient
-from hermes_slack.api import Api, code_of, library_log, retry_after
+from hermes_slack.api import Api, code_of, library_log, retry_after, web_client
 from hermes_slack.budget import Budget
 from hermes_slack.connection import Connection
 from hermes_slack.errands import Errands
@@ -195,7 +194,7 @@ class Session:
         return AsyncApp(
             name="hermes",
             logger=library_log("bolt"),
-            client=AsyncWebClient(base_url=self._means.base_url, session=self._web, retry_handlers=[]),
+            client=web_client(None, self._means.base_url, self._web),
             signing_secret=LISTENER_CHECKS,
             request_verification_enabled=False,
             authorize=self._authorize,

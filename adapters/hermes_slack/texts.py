@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TOKEN = re.compile(r"<([^<>\n]+)>")
+_TOKEN = re.compile(r"<([@#!][^<>\n]+|[a-zA-Z][a-zA-Z0-9+.-]*:[^<>\n]+)>")
 _FENCE = re.compile(r"\n?```\n?(.*?)\n?```\n?", re.DOTALL)
 _SCHEME = re.compile(r"(?:https?://|mailto:|tel:)", re.IGNORECASE)
 

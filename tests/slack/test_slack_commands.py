@@ -91,7 +91,9 @@ async def test_where_the_bot_is_not_the_asker_is_told_how_to_invite_it_and_nobod
 
 
 async def test_a_command_that_cannot_be_stored_is_not_acknowledged() -> None:
-    async with desk(core=Core(refusals=1)) as it:
+    sim = slack_with_people()
+    sim.windows.ack = 0.2
+    async with desk(sim, core=Core(refusals=1)) as it:
         answer = await it.sim.slash("U1", "C1", "/hermes", "skills")
         assert answer.text is None or "failed" in str(answer.entry)
         assert it.core.heard.empty()

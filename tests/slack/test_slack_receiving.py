@@ -89,15 +89,16 @@ async def test_what_kind_a_channel_is_outlives_a_restart() -> None:
     async with desk(records=records) as it:
         await it.sim.say("U1", "G1", "<@UBOT> psst")
         await it.hear(2)
-        await it.until(lambda: records.texts.get(("place", "G1")) == "private")
+        await it.until(lambda: records.texts.get(("place", "T1/G1")) == "private")
     async with desk(records=records) as it:
         await it.sim.say("U1", "G1", "<@UBOT> psst")
         assert [message.place for message in await it.hear(2)] == ["private", "private"]
 
 
 async def test_a_message_is_acknowledged_only_once_it_is_stored() -> None:
-    core = Core(refusals=1)
-    async with desk(slack_with_people(retry_seconds=(0, 0, 0)), core=core) as it:
+    sim, core = slack_with_people(retry_seconds=(0, 0, 0)), Core(refusals=1)
+    sim.windows.ack = 0.2
+    async with desk(sim, core=core) as it:
         ts = await it.sim.say("U1", "D1", "hold this")
         message = await it.core.next()
         assert message.message_id == ts
