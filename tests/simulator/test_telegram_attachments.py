@@ -92,6 +92,19 @@ async def test_a_button_needs_a_text_and_something_to_do(button: Any, words: str
             assert status == 400
 
 
+async def test_unknown_fields_of_nested_values_are_complained_about() -> None:
+    async with team() as (sim, _bot):
+        markup = {"inline_keyboard": [[{"text": "x", "callback_data": "x", "color": "red"}]], "sticky": True}
+        preview = {"is_disabled": True, "colour": "red"}
+        args = {"chat_id": TEAM, "text": "?", "reply_markup": markup, "link_preview_options": preview}
+        assert (await post(sim, "sendMessage", **args))[0] == 200
+        assert sim.complaints == [
+            "sendMessage: unknown field 'colour' in link_preview_options",
+            "sendMessage: unknown field 'sticky' in reply_markup",
+            "sendMessage: unknown field 'color' in a button",
+        ]
+
+
 async def test_a_force_reply_is_no_keyboard_and_its_hint_is_short() -> None:
     async with team() as (sim, bot):
         hint = ForceReply(selective=True, input_field_placeholder="x" * 64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import BodyPartReader, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from hermes_bot.simulator.telegram.refusal import Refused, bad_request
 
@@ -112,6 +113,8 @@ async def read_arguments(request: web.Request, method: str) -> Arguments:
             given |= cast("dict[str, Any]", dict(await request.post()))
     except web.HTTPRequestEntityTooLarge:
         raise Refused(413, "Request Entity Too Large") from None
+    except (ValueError, HttpProcessingError):
+        raise bad_request("can't parse the request's body") from None
     return Arguments(method, given, uploads)
 
 

@@ -10,11 +10,17 @@ from hermes_bot.simulator.telegram.html import parse_html
 from hermes_bot.simulator.telegram.refusal import bad_request
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hermes_bot.simulator.telegram.arguments import Arguments
     from hermes_bot.simulator.telegram.state import Telegram
 
 LONGEST_TEXT = 4096  # UTF-16 code units, after parsing
 LONGEST_CAPTION = 1024
+_ENTITY_FIELDS: Mapping[str, type] = {"type": str, "offset": int, "length": int}
+_PREVIEW_FIELDS = frozenset(
+    {"is_disabled", "url", "prefer_small_media", "prefer_large_media", "show_above_text"}
+)
 _MONOSPACE = frozenset({"code", "pre"})
 
 
@@ -33,6 +39,9 @@ def read_text(telegram: Telegram, args: Arguments) -> Content:
         Refused: blank, too long, or its markup is wrong.
     """
     content = _parsed(telegram, args, "text", "entities")
+    preview = args.nested("link_preview_options", "link preview options")
+    if isinstance(preview, dict):
+        telegram.complain_of_fields(args.method, "link_preview_options", preview, _PREVIEW_FIELDS)
     if not content.text:
         raise bad_request("message text is empty")
     if units(content.text) > LONGEST_TEXT:
@@ -82,8 +91,11 @@ def _given(telegram: Telegram, args: Arguments, name: str) -> list[Entity]:
     length = units(args.text("text" if name == "entities" else "caption"))
     kept = []
     for one in entities:
-        if not {"type", "offset", "length"} <= one.keys():
-            raise bad_request("can't parse MessageEntity: a field is missing")
+        for field_name, kind in _ENTITY_FIELDS.items():
+            if not isinstance(one.get(field_name), kind):
+                raise bad_request(
+                    f"can't parse MessageEntity: field {field_name} must be of type {kind.__name__}"
+                )
         if one["offset"] >= 0 and 0 < one["length"] <= length - one["offset"]:
             kept.append(dict(one))
         else:

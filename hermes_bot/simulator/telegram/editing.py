@@ -49,7 +49,7 @@ def edit_markup(telegram: Telegram, args: Arguments) -> dict[str, Any]:
 
 
 def _edit(telegram: Telegram, args: Arguments, message: Message, content: Content) -> dict[str, Any]:
-    markup = read_markup(args)
+    markup = read_markup(telegram, args)
     if markup is not None and shown_under(markup) is None:
         raise bad_request("inline keyboard expected")
     before = (message.text, message.entities, message.markup)
@@ -108,6 +108,8 @@ def set_reaction(telegram: Telegram, args: Arguments) -> bool:
     if message is None or message.is_deleted:
         raise bad_request("message to react not found")
     wanted = args.nested("reaction", "reaction") or []
+    if not isinstance(wanted, list) or not all(isinstance(one, dict) for one in wanted):
+        raise bad_request("can't parse reaction types JSON object")
     emojis = [str(one.get("emoji", "")).removesuffix("\ufe0f") for one in wanted]
     if len(emojis) > 1:
         raise bad_request("REACTIONS_TOO_MANY")

@@ -77,9 +77,9 @@ def shown_commands(telegram: Telegram, chat: int, user: int) -> list[dict[str, A
 
 def _scope(telegram: Telegram, args: Arguments) -> str:
     scope = args.nested("scope", "bot command scope") or {"type": "default"}
-    if not isinstance(scope, dict) or scope.get("type") not in _SCOPES:
+    parts = [str(scope.get("type"))] if isinstance(scope, dict) else [""]
+    if parts[0] not in _SCOPES:
         raise bad_request("unsupported type of BotCommandScope specified")
-    parts = [str(scope["type"])]
     for field in _SCOPES[parts[0]]:
         if field == "chat_id":
             telegram.chat(scope.get("chat_id"))

@@ -10,15 +10,46 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from hermes_bot.simulator.telegram.arguments import Arguments
+    from hermes_bot.simulator.telegram.state import Telegram
 
 MOST_BUTTONS = 100
 MOST_IN_ROW = 8
 MOST_DATA = 64  # bytes
 LONGEST_HINT = 64  # characters of a ForceReply's placeholder
+_MARKUP_FIELDS = frozenset(
+    {
+        "inline_keyboard",
+        "force_reply",
+        "input_field_placeholder",
+        "selective",
+        "keyboard",
+        "remove_keyboard",
+        "is_persistent",
+        "resize_keyboard",
+        "one_time_keyboard",
+    }
+)
+_BUTTON_FIELDS = frozenset(
+    {
+        "text",
+        "style",
+        "icon_custom_emoji_id",
+        "callback_data",
+        "url",
+        "copy_text",
+        "web_app",
+        "login_url",
+        "switch_inline_query",
+        "switch_inline_query_current_chat",
+        "switch_inline_query_chosen_chat",
+        "callback_game",
+        "pay",
+    }
+)
 _ACTIONS = ("callback_data", "url", "copy_text", "web_app", "login_url", "switch_inline_query")
 
 
-def read_markup(args: Arguments) -> dict[str, Any] | None:
+def read_markup(telegram: Telegram, args: Arguments) -> dict[str, Any] | None:
     """Return a call's ``reply_markup``, None where there is none or it holds nothing.
 
     Raises:
@@ -29,9 +60,12 @@ def read_markup(args: Arguments) -> dict[str, Any] | None:
         return None
     if not isinstance(markup, dict):
         raise bad_request("object expected as reply markup")
+    telegram.complain_of_fields(args.method, "reply_markup", markup, _MARKUP_FIELDS)
     if "inline_keyboard" in markup:
+        for button in _each(markup["inline_keyboard"]):
+            telegram.complain_of_fields(args.method, "a button", button, _BUTTON_FIELDS)
         return _checked(markup)
-    if markup.get("force_reply") and len(markup.get("input_field_placeholder", "")) > LONGEST_HINT:
+    if markup.get("force_reply") and len(str(markup.get("input_field_placeholder", ""))) > LONGEST_HINT:
         raise bad_request("input field placeholder is too long")
     return markup or None
 
@@ -59,8 +93,6 @@ def buttons_of(markup: Mapping[str, Any] | None) -> list[dict[str, Any]]:
 
 def _checked(markup: dict[str, Any]) -> dict[str, Any] | None:
     rows = markup["inline_keyboard"]
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise bad_request("can't parse inline keyboard button: inline keyboard must be an Array of Arrays")
     count = 0
     for button in _each(rows):
         count += 1
@@ -70,7 +102,9 @@ def _checked(markup: dict[str, Any]) -> dict[str, Any] | None:
     return markup | {"inline_keyboard": [row for row in rows if row]} if count else None
 
 
-def _each(rows: list[list[Any]]) -> Iterator[dict[str, Any]]:
+def _each(rows: Any) -> Iterator[dict[str, Any]]:
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise bad_request("can't parse inline keyboard button: inline keyboard must be an Array of Arrays")
     for row in rows:
         for button in row:
             if not isinstance(button, dict) or not isinstance(button.get("text"), str):

@@ -39,7 +39,7 @@ _ALBUM = range(2, 11)
 def send_message(telegram: Telegram, args: Arguments) -> dict[str, Any]:
     """``sendMessage``."""
     spot = find_spot(telegram, args)
-    content, markup = read_text(telegram, args), read_markup(args)
+    content, markup = read_text(telegram, args), read_markup(telegram, args)
     telegram.floods.take_message(spot.chat)
     return post(telegram, spot, content, args, markup=markup).to_json()
 
@@ -48,7 +48,7 @@ def send_file(telegram: Telegram, args: Arguments) -> dict[str, Any]:
     """``sendDocument``, ``sendPhoto`` and their like: the method's name says the kind."""
     kind = args.method.removeprefix("send").lower()
     spot = find_spot(telegram, args)
-    content, markup = read_caption(telegram, args), read_markup(args)
+    content, markup = read_caption(telegram, args), read_markup(telegram, args)
     file = _file(telegram, args, kind, kind)
     telegram.floods.take_message(spot.chat)
     return post(telegram, spot, content, args, markup=markup, file=file).to_json()

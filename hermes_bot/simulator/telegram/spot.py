@@ -113,8 +113,7 @@ def _replied(telegram: Telegram, chat: Chat, args: Arguments, topic: int) -> Mes
         return None
     if not isinstance(wanted, dict) or not str(wanted.get("message_id", "")).isdigit():
         raise Refused(400, "Bad Request: can't parse reply parameters JSON object")
-    for field in sorted(wanted.keys() - _REPLY_FIELDS):
-        telegram.complain(f"{args.method}: unknown field {field!r} in reply_parameters")
+    telegram.complain_of_fields(args.method, "reply_parameters", wanted, _REPLY_FIELDS)
     message = chat.messages.get(int(wanted["message_id"]))
     is_elsewhere = message is not None and topic and message.topic != topic
     if message is not None and not message.is_deleted and not is_elsewhere:

@@ -27,7 +27,7 @@ from hermes_bot.simulator.telegram.world import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 FIRST_SUPERGROUP = -1_000_000_000_000
 
@@ -141,6 +141,13 @@ class Telegram:
     def complain(self, text: str) -> None:
         """Note what no careful bot does."""
         self.complaints.append(text)
+
+    def complain_of_fields(
+        self, method: str, place: str, given: Collection[str], known: Collection[str]
+    ) -> None:
+        """Note the fields of a nested value that nobody knows."""
+        for name in sorted(set(given) - set(known)):
+            self.complain(f"{method}: unknown field {name!r} in {place}")
 
     def chat(self, chat_id: Any) -> Chat:
         """Return the chat a call names, by number or ``@name``.
