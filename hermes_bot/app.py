@@ -31,6 +31,7 @@ from hermes_bot.store.database import Database
 from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
 from hermes_bot.store.moves import all_moves
+from hermes_bot.telling import Teller
 from hermes_bot.tools.post import post_tools
 from hermes_bot.upkeep import Upkeep
 
@@ -123,6 +124,7 @@ class App:
             join_seconds=config.bot.join_seconds,
         )
         self.dispatcher.on_wait = self._tell_wait
+        self.teller = Teller(self.db, self.clock, self.inbox, self.runs, self.outbox, self.adapters)
         rooms = Rooms(
             self.db,
             self.clock,
@@ -131,13 +133,13 @@ class App:
             self.runs,
             self.outbox,
             self.commands,
-            self.adapters,
             self.gate,
+            self.teller,
         )
         self.reception = Reception(rooms)
         self.reception.on_over = self.followers.settled
         self.dispatcher.on_crash = self.reception.crashed
-        self.outbox.on_dead = self.reception.post_died
+        self.outbox.on_dead = self.teller.died
         self.outbox.on_opened = self.reception.opened
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
@@ -224,4 +226,4 @@ class App:
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:
             say = "I am busy elsewhere; this waits its turn."
-            await self.reception.notice(thread, f"wait-{job.inbox[0]}", say)
+            await self.teller.notice(thread, f"wait-{job.inbox[0]}", say)

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot.dispatch import Job
-from hermes_bot.errors import AdapterError, BotBroken, HermesError, PlaceGone
+from hermes_bot.errors import HermesError
 from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.logs import fields
 from hermes_bot.messages import Outgoing, Reply, Request
 from hermes_bot.outbox import OPENING
-from hermes_bot.ports import CONTINUE_PREFIX, POSTED, STOP_PREFIX
+from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.router import (
     Answer,
     Command,
@@ -27,14 +27,12 @@ from hermes_bot.router import (
     View,
     route,
 )
-from hermes_bot.runs.journal import post
-from hermes_bot.runs.posts import LEAVE, question_of
+from hermes_bot.runs.posts import LEAVE
 from hermes_bot.state import OVER
 from hermes_bot.store import inbox, outbox, questions, runs
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from hermes_bot.commands import Commands
     from hermes_bot.dispatch import Dispatcher, Lane
@@ -42,11 +40,11 @@ if TYPE_CHECKING:
     from hermes_bot.inbox import Accepted, Inbox
     from hermes_bot.messages import Incoming, Press, ThreadKey
     from hermes_bot.outbox import Outbox
-    from hermes_bot.ports import Adapter, Clock
+    from hermes_bot.ports import Clock
     from hermes_bot.runs import Runs
     from hermes_bot.store.database import Database
     from hermes_bot.store.inbox import Stored
-    from hermes_bot.store.outbox import OutboxRow
+    from hermes_bot.telling import Teller
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +67,8 @@ class Rooms:
     runs: Runs
     outbox: Outbox
     commands: Commands
-    adapters: Mapping[str, Adapter]
     gate: Gate
+    teller: Teller
 
 
 class Reception:
@@ -160,7 +158,9 @@ class Reception:
             await self._rooms.runs.fail(lane.run, say)
             self._rooms.outbox.wake()
         elif job.inbox:
-            await self.notice(lane.thread, f"crash-{job.inbox[0]}", f"I could not begin this: {say}")
+            await self._rooms.teller.notice(
+                lane.thread, f"crash-{job.inbox[0]}", f"I could not begin this: {say}"
+            )
             for number in lane.in_hand:
                 await self._rooms.inbox.finish(number)
             self._over(lane.thread, "")
@@ -171,37 +171,11 @@ class Reception:
         if stored is not None and stored.state == "queued":
             await self._again(stored)
 
-    async def post_died(self, row: OutboxRow, error: AdapterError) -> None:
-        """Say once, where a person sees it, that a post cannot be shown; the log has it in any case."""
-        message = row.message
-        if message.key.startswith(POSTED):  # by a tool: it is told where its run is
-            home = (await self._rooms.runs.view(row.run)).record.thread
-            await self.notice(home, f"dead-{message.key}", f"My post elsewhere was refused: {error}")
-        elif isinstance(error, PlaceGone):
-            await self._tell_asker(row, error)
-        if message.key.startswith(OPENING):
-            await self._rooms.inbox.finish(int(message.key.removeprefix(OPENING)))
-        elif question := question_of(message.key):
-            await self._rooms.runs.unposted(question, str(error))
-        elif message.kind != "notice" and not isinstance(error, PlaceGone | BotBroken):
-            say = f"I have an answer that this platform refuses to show ({error})."
-            await self.notice(message.thread, f"dead-{message.key}", f"{say} Run `{row.run}` holds it.")
-        self._rooms.outbox.wake()
-
-    async def notice(self, thread: ThreadKey, key: str, text: str) -> None:
-        """Post a line of the program's own; the same key is posted once."""
-
-        def store(db: sqlite3.Connection) -> None:
-            post(db, Outgoing(f"notice/{key}", thread, text, kind="notice"), "", self._rooms.clock.now())
-
-        await self._rooms.db.transact("notice", store)
-        self._rooms.outbox.wake()
-
     async def _again(self, stored: Stored) -> None:
         try:
             reply = await self._handle(await self._rooms.inbox.place(stored))
             if reply is not None:  # whoever asked is gone meanwhile, so it is posted
-                await self.notice(stored.incoming.thread, f"reply-{stored.id}", reply.text)
+                await self._rooms.teller.notice(stored.incoming.thread, f"reply-{stored.id}", reply.text)
         except HermesError as error:  # one message that cannot be handled now must not hold up the others
             names = fields(thread=stored.incoming.thread, inbox=stored.id, error=str(error))
             log.error("inbox.put_aside", extra=names)  # noqa: TRY400 - no bug, so no trace
@@ -210,7 +184,7 @@ class Reception:
         said, routed = accepted.incoming, self._route(accepted)
         refusal = await self._rooms.gate.refuses(said, routed, accepted.question)
         if refusal is not None:
-            return await self._say(Reply(refusal) if refusal else None, accepted)
+            return await self._rooms.teller.reply(Reply(refusal) if refusal else None, accepted)
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
             await self._tell_late(accepted)
             return None
@@ -228,30 +202,12 @@ class Reception:
             case Answer(question, text) if await self.answer(question, text, said, accepted.id):
                 return None
             case _:
-                return await self._say(await self._reply(routed, accepted), accepted)
+                return await self._rooms.teller.reply(await self._reply(routed, accepted), accepted)
 
     def _route(self, accepted: Accepted) -> Route:
         said = accepted.incoming
         known = accepted.participants if self._rooms.gate.takes_part(said) else ()
         return route(said, View(accepted.question, known))
-
-    async def _say(self, reply: Reply | None, accepted: Accepted) -> Reply | None:
-        """Be done with a message; return its reply where the asker alone can be told, else post it."""
-        adapter = self._rooms.adapters.get(accepted.incoming.thread.platform)
-        is_private = adapter is None or adapter.has_private_replies or accepted.incoming.kind == "press"
-        if reply is None or is_private:
-            await self._rooms.inbox.finish(accepted.id)
-            return reply
-        said = accepted.incoming
-        message = Outgoing(f"notice/reply-{accepted.id}", said.thread, reply.text, "notice")
-
-        def store(db: sqlite3.Connection) -> None:
-            outbox.put(db, replace(message, reply_to=said.message_id), self._rooms.clock.now())
-            inbox.finish(db, [accepted.id])
-
-        await self._rooms.db.transact("reply", store)
-        self._rooms.outbox.wake()
-        return None
 
     async def _open(self, accepted: Accepted) -> None:
         """Post what will be the root of the message's thread; the work begins when it stands."""
@@ -260,22 +216,6 @@ class Reception:
         now = self._rooms.clock.now()
         await self._rooms.db.transact("thread.open", lambda db: outbox.put(db, root, now))
         self._rooms.outbox.wake()
-
-    async def _tell_asker(self, row: OutboxRow, error: PlaceGone) -> None:
-        """Tell who asked, in private and once a place and day, that nothing can be posted there any more."""
-        record = await self._rooms.db.read(lambda db: runs.get(db, row.run)) if row.run else None
-        adapter = self._rooms.adapters.get(row.message.thread.platform)
-        if record is None or adapter is None or record.asker == "":
-            return
-        try:
-            alone = await adapter.direct(record.asker)
-        except AdapterError as refused:
-            log.warning("post.untold", extra={"key": row.message.key, "error": str(refused)})
-            return
-        if alone is None or alone.channel == row.message.thread.channel:
-            return
-        say = f"I cannot post there any more ({error}). Run `{record.id}` holds what I had to say."
-        await self.notice(alone, f"gone-{row.channel}-{self._rooms.clock.now():%Y%m%d}", say)
 
     async def _reply(self, routed: Route, accepted: Accepted) -> Reply | None:
         commands, said = self._rooms.commands, accepted.incoming
@@ -302,7 +242,7 @@ class Reception:
 
     async def _run_skill(self, accepted: Accepted, args: tuple[str, ...]) -> Reply | None:
         if refusal := self._rooms.commands.unknown_skill(args[0]):
-            return await self._say(Reply(refusal), accepted)
+            return await self._rooms.teller.reply(Reply(refusal), accepted)
         self._submit(accepted.id, _skill_task(accepted.incoming, args))
         return None
 
@@ -325,7 +265,7 @@ class Reception:
         told = self._told_late.get(thread)
         if told is None or now - told > STALE_AFTER:
             self._told_late[thread] = now
-            await self.notice(thread, f"late-{accepted.id}", LATE)
+            await self._rooms.teller.notice(thread, f"late-{accepted.id}", LATE)
 
     async def _pressed(self, press: Press, accepted: Accepted) -> str:
         said = accepted.incoming
