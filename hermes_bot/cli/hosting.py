@@ -50,12 +50,13 @@ async def _reach(
     loop = asyncio.get_running_loop()
     until = loop.time() + STARTING_SECONDS
     while True:
+        # first: root may reach a bot whose state folder it could not work in once it has become its owner
+        with contextlib.suppress(AdminError):
+            return None, await stack.enter_async_context(AdminClient(config.state_dir))
         try:
             app = await _host(config, stack, recover=recover)
             return app, await stack.enter_async_context(AdminClient(config.state_dir))
         except StateFolderHeld:  # by one who may still be starting, or just ending
-            with contextlib.suppress(AdminError):
-                return None, await stack.enter_async_context(AdminClient(config.state_dir))
             if loop.time() > until:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)

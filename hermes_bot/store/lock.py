@@ -75,6 +75,9 @@ def become_owner(folder: Path) -> None:
 
     Files that root left in it could not be written by the daemon later. A folder that does not exist yet
     and one of root's own change nothing.
+
+    Raises:
+        StoreError: the owner cannot get to its folder by this path.
     """
     if os.geteuid() != 0:
         return
@@ -90,3 +93,8 @@ def become_owner(folder: Path) -> None:
         os.setgroups([owner.st_gid])
     os.setgid(owner.st_gid)
     os.setuid(owner.st_uid)
+    if not os.access(folder, os.X_OK):  # systemd keeps a made-up user's folder where root alone can go
+        raise StoreError(
+            f"{folder}: only its service can work there. Start it (systemctl start hermes-bot); commands "
+            "are then its clients."
+        )
