@@ -1,4 +1,4 @@
-"""Knows ``hermes.toml``: every key, its type and default; also as ``HERMES_SECTION__KEY``; secrets apart.
+"""Knows how ``hermes.toml`` is read, with ``HERMES_SECTION__KEY`` over it; secrets apart.
 
 Read once, by ``app.py`` and the command line, and passed down; nothing else looks at the environment.
 """
@@ -12,20 +12,16 @@ import re
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 
 from hermes_bot.errors import ConfigError
 from hermes_bot.keys import (
-    PATH,
-    Address,
     Base,
     Data,
-    Patterns,
     Place,
-    Zone,
     anchored,
     kind_at,
     literal,
@@ -33,11 +29,56 @@ from hermes_bot.keys import (
     put,
     siblings,
 )
+from hermes_bot.sections import (
+    Access,
+    Adapters,
+    Bot,
+    Budgets,
+    Endpoint,
+    Files,
+    Journal,
+    Keys,
+    Logs,
+    LogSource,
+    ModelSection,
+    Pacing,
+    Price,
+    Profile,
+    Secrets,
+    Skills,
+    SlackSection,
+    TelegramSection,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pydantic_core import ErrorDetails
+
+__all__ = [
+    "SECRETS",
+    "Access",
+    "Adapters",
+    "Bot",
+    "Budgets",
+    "Config",
+    "Endpoint",
+    "Files",
+    "Journal",
+    "Keys",
+    "LogSource",
+    "Logs",
+    "ModelSection",
+    "Pacing",
+    "Price",
+    "Profile",
+    "Secrets",
+    "Skills",
+    "SlackSection",
+    "TelegramSection",
+    "read_config",
+    "remarks",
+]
 
 SECRETS = {
     "HERMES_MODEL_API_KEY": "model_api_key",
@@ -51,189 +92,6 @@ _SECTION_OF = {
     field: "model" if field.startswith("model") else f"adapters.{field.split('_')[0]}"
     for field in SECRETS.values()
 }
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Bot(_Section):
-    """``[bot]``: who the bot is, where it keeps its state, whose clock people mean."""
-
-    name: str = "hermes"
-    state_dir: Path | None = None
-    timezone: Zone = "UTC"
-    max_running: int = Field(default=50, ge=1)
-    busy: Literal["steer", "queue"] = "steer"
-    join_seconds: float = Field(default=1.0, ge=0)
-    shutdown_seconds: float = Field(default=60.0, ge=0)
-
-
-class Endpoint(_Section):
-    """One OpenAI-compatible endpoint."""
-
-    base_url: Address
-    name: str
-
-
-class ModelSection(_Section):
-    """``[model]``: the endpoint that decides; without it the offline decider does."""
-
-    base_url: Address
-    name: str
-    fallbacks: tuple[Endpoint, ...] = ()
-    context_tokens: int = Field(default=16_000, ge=2_000)
-    max_output_tokens: int = Field(default=1_500, ge=64)
-    temperature: float = Field(default=0.3, ge=0, le=2)
-    timeout_seconds: float = Field(default=120.0, gt=0)
-    output: Literal["auto", "json_schema", "json_object", "plain", "tools"] = "auto"
-    reasoning: Literal["", "minimal", "low", "medium", "high"] = ""
-    stream: bool = False
-
-
-class Price(_Section):
-    """``[prices.MODEL]``: money per million tokens."""
-
-    tokens_in: float = Field(default=0.0, ge=0)
-    tokens_out: float = Field(default=0.0, ge=0)
-
-
-class Profile(_Section):
-    """``[profiles.NAME]``: the guards' figures (design §4.5); absent keys keep the profile's defaults."""
-
-    rounds: int | None = Field(default=None, ge=1)
-    seconds: int | None = Field(default=None, ge=1)
-    tokens: int | None = Field(default=None, ge=1)
-    money: float | None = Field(default=None, ge=0)
-    confidence: float | None = Field(default=None, ge=0, le=1)
-
-
-class LogSource(_Section):
-    """``[logs.sources.NAME]``: where a service's logs lie: a file, a folder or a glob."""
-
-    path: Annotated[str, PATH]
-    timezone: Zone = ""
-
-
-class Logs(_Section):
-    """``[logs]``: the services whose logs can be asked for."""
-
-    sources: dict[str, LogSource] = Field(default_factory=dict)
-
-
-class Files(_Section):
-    """``[files]``: folders that the file tools may read, beside the thread's own workspace."""
-
-    roots: tuple[Path, ...] = ()
-
-
-class Budgets(_Section):
-    """``[budgets]``: tokens a day; 0 means no limit."""
-
-    user_tokens: int = Field(default=0, ge=0)
-    channel_tokens: int = Field(default=0, ge=0)
-    day_tokens: int = Field(default=0, ge=0)
-
-
-class Skills(_Section):
-    """``[skills]``: further folders with skills, and the score from which a text is a skill call."""
-
-    folders: tuple[Path, ...] = ()
-    threshold: float = Field(default=1.0, ge=0)
-
-
-class Journal(_Section):
-    """``[journal]``: ``jsonl`` also appends every row to ``journal.jsonl`` in the state folder."""
-
-    jsonl: bool = False
-
-
-class SlackSection(_Section):
-    """``[adapters.slack]``: Socket Mode, or a server of our own that Slack posts to (``mode = "http"``)."""
-
-    mode: Literal["socket", "http"] = "socket"
-    base_url: Address = "https://slack.com/api/"
-    host: str = "127.0.0.1"
-    port: int = Field(default=3000, ge=0, le=65_535)
-    path: str = Field(default="/slack/events", pattern=r"^/\S*$")
-
-
-class TelegramSection(_Section):
-    """``[adapters.telegram]``: long polling, or a server of our own behind ``webhook_url``."""
-
-    mode: Literal["polling", "webhook"] = "polling"
-    base_url: Address = "https://api.telegram.org/bot"
-    file_base_url: Address = "https://api.telegram.org/file/bot"
-    webhook_url: str = ""
-    host: str = "127.0.0.1"
-    port: int = Field(default=8443, ge=0, le=65_535)
-    path: str = Field(default="/telegram", pattern=r"^/\S*$")
-
-
-class Adapters(_Section):
-    """``[adapters.NAME]``: a platform is on where its section and its secrets are there."""
-
-    slack: SlackSection | None = None
-    telegram: TelegramSection | None = None
-
-
-class Access(_Section):
-    """``[access]``: who may, and where; lists of stable ids like ``slack:T1:U1`` and ``telegram:7``.
-
-    ``*`` stands for any last part (``slack:T1:*``). An empty list is nobody, but for ``members``: where that
-    is empty, everybody in the listed channels is a member. ``bots`` are other programs that may speak to us.
-    """
-
-    admins: Patterns = ()
-    operators: Patterns = ()
-    members: Patterns = ()
-    channels: Patterns = ()
-    bots: Patterns = ()
-
-
-class Pacing(_Section):
-    """``[pacing]``: ``speed`` divides every pace and pause that platforms ask for; 1 with real ones."""
-
-    speed: float = Field(default=1.0, gt=0)
-
-
-class Secrets(BaseModel):
-    """What only the environment or systemd credentials may hold; cannot be printed by accident."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model_api_key: SecretStr | None = None
-    slack_bot_token: SecretStr | None = None
-    slack_app_token: SecretStr | None = None
-    slack_signing_secret: SecretStr | None = None
-    telegram_token: SecretStr | None = None
-
-    def of(self, adapter: str) -> dict[str, str]:
-        """Return an adapter's secrets in the clear, by the last part of their variable."""
-        start = f"{adapter}_"
-        found = ((name.removeprefix(start), getattr(self, name)) for name in type(self).model_fields)
-        return {
-            name: secret.get_secret_value()
-            for name, secret in found
-            if secret is not None and f"{start}{name}" in type(self).model_fields
-        }
-
-
-class Keys(_Section):
-    """Every section that a file may have."""
-
-    bot: Bot = Bot()
-    model: ModelSection | None = None
-    prices: dict[str, Price] = Field(default_factory=dict)
-    profiles: dict[str, Profile] = Field(default_factory=dict)
-    logs: Logs = Logs()
-    files: Files = Files()
-    budgets: Budgets = Budgets()
-    skills: Skills = Skills()
-    journal: Journal = Journal()
-    adapters: Adapters = Adapters()
-    access: Access = Access()
-    pacing: Pacing = Pacing()
 
 
 class Config(Keys):
