@@ -301,3 +301,21 @@ async def test_a_check_says_what_is_wrong_in_sentences(database: Database) -> No
     assert sorted(it.split(":")[0] for it in found) == ["audit", "effects", "journal", "questions"]
     assert sum("points at a row of runs that is not there" in it for it in found) == 3
     assert found[-1] == "audit: the chain is broken: a row was changed or removed."
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_root_is_told_where_the_owner_cannot_get_to_its_folder() -> None:
+    with tempfile.TemporaryDirectory() as closed:  # as /var/lib/private is
+        folder = Path(closed, "state")
+        folder.mkdir()
+        os.chown(folder, 12345, 23456)
+        done = subprocess.run(  # noqa: S603 - our own words
+            [sys.executable, "-c", BECOME, str(folder)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert "systemctl start hermes-bot" in done.stderr
