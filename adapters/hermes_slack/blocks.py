@@ -33,13 +33,13 @@ def answer(text: str) -> list[Json]:
 
 def source(text: str) -> str:
     """Return a text as the Markdown that Slack is sent: links safe, mentions dead, one table at most."""
-    blocks = _one_table(markdown.defuse(markdown.parse(text)))
+    blocks = _one_table(markdown.safe(text))
     return mrkdwn.untokened(mrkdwn.uncalled(markdown.write(blocks)))
 
 
 def card(text: str, buttons: Sequence[Button]) -> list[Json]:
     """Return the blocks of a text with buttons: sections, the buttons, and a closing hint below them."""
-    blocks = markdown.defuse(markdown.parse(text))
+    blocks = markdown.safe(text)
     body, hint = (blocks[:-1], blocks[-1:]) if len(blocks) > 1 and _is_hint(blocks[-1]) else (blocks, ())
     context = (
         [{"type": "context", "elements": [{"type": "mrkdwn", "text": mrkdwn.written(hint)}]}] if hint else []
@@ -53,7 +53,7 @@ def _sections(blocks: Blocks) -> list[Json]:
 
 
 def _mrkdwn(text: str) -> str:
-    return mrkdwn.written(markdown.defuse(markdown.parse(text)))
+    return mrkdwn.written(markdown.safe(text))
 
 
 def _is_hint(block: Block) -> bool:

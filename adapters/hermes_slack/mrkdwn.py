@@ -39,7 +39,7 @@ _MARKS: Mapping[Style, str] = {"strong": "*", "emphasis": "_", "strike": "~"}
 _LINE = "─" * 12
 _INDENT = "    "
 _SIGN = re.compile(r"(?<=\w)[*_~](?=\w)|[*_~`]")
-_CALL = re.compile(r"(?<!\w)@(?=(?:here|channel|everyone|group)\b|$)", re.IGNORECASE)
+_CALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b(?!\.\w)|$)", re.IGNORECASE)  # no e-mail address
 _TOKEN = re.compile(r"<(?=[@#]\w|![A-Za-z]+[|^>])")
 _LINE_MARK = re.compile(r"^(?=&gt;)")
 
@@ -145,9 +145,9 @@ def _inline(inline: Inline) -> tuple[str, bool]:
     """Return an inline, and whether it begins and ends with a mark."""
     match inline:
         case Text(text):
-            return _plain(text), False
+            return literal(text), False
         case Code(text):
-            return (_plain(text), False) if "`" in text else (f"`{escaped(text)}`", True)
+            return (literal(text), False) if "`" in text else (f"`{escaped(text)}`", True)
         case Break():
             return "\n", False
         case Styled(style, children):
@@ -156,7 +156,8 @@ def _inline(inline: Inline) -> tuple[str, bool]:
             return _link(url, children, is_bare=inline.is_bare), False
 
 
-def _plain(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text that is read as it is: nothing in it is a mark."""
     return escaped(_SIGN.sub(_broken, text))
 
 

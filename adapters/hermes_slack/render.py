@@ -54,7 +54,7 @@ def payload(message: Outgoing) -> dict[str, Any]:
 def plain(message: Outgoing) -> dict[str, Any]:
     """Return the same for when blocks are refused: the source as it is, its choices numbered."""
     text = _plain(message.text) + _numbered(message.buttons)
-    return {"text": text, "blocks": [], "mrkdwn": False, **_SAFE}
+    return {"text": text, "mrkdwn": False, **_SAFE}
 
 
 def _plain(text: str) -> str:
@@ -77,7 +77,7 @@ def _fallback(text: str) -> str:
 @lru_cache(maxsize=32)
 def mrkdwn(text: str) -> str:
     """Return Markdown as mrkdwn, for ephemeral posts, file comments and ``response_url``."""
-    return marks.written(markdown.defuse(markdown.parse(text)))
+    return marks.written(markdown.safe(text))
 
 
 def comment(message: Outgoing) -> str:
@@ -86,5 +86,5 @@ def comment(message: Outgoing) -> str:
     text = mrkdwn(message.text) if message.text.strip() else ""
     if not text or len(text) > LONGEST_COMMENT:
         words = markdown.clip(markdown.clean(message.text.strip() or about), LONGEST_COMMENT // 2)
-        text = marks.escaped(markdown.disarm(words))
+        text = marks.literal(markdown.disarm(words))
     return "\n".join(one for one in (text, _AGAIN if message.is_again else "") if one)

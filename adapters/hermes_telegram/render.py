@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from hermes_bot.messages import Button, Outgoing
 
 LONGEST = 4_000  # UTF-16 units once parsed; Telegram takes 4,096 (platforms.md §28.1)
-LONGEST_PLAIN = 4_096
 LONGEST_CAPTION = 1_000  # of 1,024
 MOST_ENTITIES = 100  # what is more is dropped without a word
 WIDEST_TABLE, LONGEST_TABLE = 64, 30  # columns of the font, rows: more cannot be read in a chat
@@ -27,7 +26,6 @@ LONGEST_LABEL = 64
 LONGEST_DATA = 64  # bytes
 _OPTION = re.compile("[0-9]{1,4}")
 _SHORT_LABEL, _IN_A_ROW = 14, 3
-_AGAIN = "This may be here twice: nobody could tell whether it had arrived."
 
 
 def parts(message: Outgoing) -> tuple[Outgoing, ...]:
@@ -39,7 +37,7 @@ def _fits(text: str) -> bool:
     rendered = html(text)
     if units(markup.visible(rendered)) > LONGEST or markup.entities(rendered) > MOST_ENTITIES:
         return False
-    return units(plain(text)) <= LONGEST_PLAIN
+    return units(plain(text)) <= LONGEST
 
 
 def _shows(table: Table) -> bool:
@@ -49,7 +47,7 @@ def _shows(table: Table) -> bool:
 @lru_cache(maxsize=32)
 def html(text: str) -> str:
     """Return Markdown as HTML for ``parse_mode="HTML"``."""
-    return markup.written(markdown.defuse(markdown.parse(text)))
+    return markup.written(markdown.safe(text))
 
 
 def length(text: str) -> int:
@@ -68,17 +66,12 @@ def plain(text: str) -> str:
 
 
 def caption(message: Outgoing) -> str:
-    """Return a file post's caption, in HTML: what the file shows, whether it may be there twice."""
+    """Return the caption of a file's post, in HTML: its text, or what the files show."""
+    if message.text.strip() and length(message.text) <= LONGEST_CAPTION:
+        return html(message.text)
     about = "; ".join(file.about for file in message.files if file.about)
-    text = message.text if message.text.strip() else ""
-    if text and length(text) <= LONGEST_CAPTION:
-        shown = html(text)
-    else:
-        shown = escape(
-            markup.dead(markdown.disarm(_clipped(markdown.clean(text or about), LONGEST_CAPTION - 100))),
-            quote=False,
-        )
-    return "\n".join(one for one in (shown, f"<i>{_AGAIN}</i>" if message.is_again else "") if one)
+    words = _clipped(markdown.clean(message.text.strip() or about), LONGEST_CAPTION)
+    return escape(markup.dead(markdown.disarm(words)), quote=False)
 
 
 def _clipped(text: str, longest: int) -> str:

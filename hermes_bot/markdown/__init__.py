@@ -6,11 +6,11 @@ clicked, by the rule that ``addresses`` states. It knows no platform.
 """
 
 from hermes_bot.markdown.addresses import disarm
-from hermes_bot.markdown.defuse import defuse
+from hermes_bot.markdown.defuse import defuse, safe
 from hermes_bot.markdown.graphemes import clip
 from hermes_bot.markdown.layout import Room, parts
 from hermes_bot.markdown.parse import clean, parse
 from hermes_bot.markdown.split import split
 from hermes_bot.markdown.write import write
 
-__all__ = ["Room", "clean", "clip", "defuse", "disarm", "parse", "parts", "split", "write"]
+__all__ = ["Room", "clean", "clip", "defuse", "disarm", "parse", "parts", "safe", "split", "write"]

@@ -10,10 +10,11 @@ The rule, in the order of the address:
 - only ``http``, ``https`` and ``mailto``; no name or password before the host; at most 2,000 characters;
 - a label of the host, a part of the path, and the fragment: at most 80 characters, no spaces, quotes,
   brackets or control characters once decoded, and no *token*: a run of 24 or more letters and digits with at
-  least one digit or with capitals in its midst, hexadecimal hashes and UUIDs excepted;
+  least one digit or with capitals in its midst, or of 28 or more of any, hexadecimal hashes, UUIDs and numbers of
+  up to 20 digits excepted;
 - each name and value of the query: at most 40 characters, all together at most 160; words, numbers, versions,
   times and short codes (``checkout``, ``now-6h``, ``2026-01-01T09:00Z``, ``OPS-12``), no run of capitals over
-  four letters, no token of 16 or more;
+  four letters, no token of 16 or more (20 or more of any letters);
 - an image is shown as a link and has no query and no fragment at all: a picture has no reason to.
 
 Limits: a short lower-case secret passes as a plain word, a hash as a path, and the host itself is not judged.
@@ -51,7 +52,8 @@ _ODD = re.compile(r"[\s\"'<>\\{}\[\]|^`\x00-\x1f\x7f]")
 _RUN = re.compile(r"[A-Za-z0-9+=]+")
 _PLAIN_VALUE = re.compile(r"[\w.,:;+/~*() -]*")
 _SHOUTED = re.compile(r"[A-Z]{5,}")
-_LONG_TOKEN, _SHORT_TOKEN = 24, 16
+_LONG_TOKEN, _SHORT_TOKEN, _LONGER = 24, 16, 4
+_LONGEST_NUMBER = 20  # a moment in nanoseconds
 
 
 def find(text: str) -> Iterator[tuple[int, int]]:
@@ -154,10 +156,10 @@ def _has_token(text: str, length: int) -> bool:
 
 
 def _is_token(run: str, length: int) -> bool:
-    if len(run) < length or _HASH.fullmatch(run):
+    if len(run) < length or _HASH.fullmatch(run) or (run.isdigit() and len(run) <= _LONGEST_NUMBER):
         return False
-    has_digit = any(char.isdigit() for char in run)
-    return has_digit or (run.lower() != run and run.upper() != run and run.title() != run)
+    is_mixed = any(map(str.isdigit, run)) or run not in (run.lower(), run.upper(), run.title())
+    return is_mixed or len(run) >= length + _LONGER
 
 
 def disarm(text: str) -> str:

@@ -5,10 +5,12 @@ Mentions are each platform's own affair, as is the syntax that makes them live; 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hermes_bot.markdown import addresses
 from hermes_bot.markdown.inlines import dead_link, linked
+from hermes_bot.markdown.parse import parse
 from hermes_bot.markdown.tree import (
     Heading,
     Item,
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from hermes_bot.markdown.tree import Block, Blocks, Inline, Inlines
+
+
+@lru_cache(maxsize=32)  # a text is measured, posted and perhaps posted again
+def safe(text: str) -> Blocks:
+    """Return the blocks of a Markdown text whose links may all be clicked."""
+    return defuse(parse(text))
 
 
 def defuse(blocks: Iterable[Block]) -> Blocks:

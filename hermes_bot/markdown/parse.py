@@ -50,6 +50,12 @@ def parse(text: str) -> Blocks:
     return tuple(_blocks(tokens, 0, len(tokens)))
 
 
+def parse_inline(text: str) -> Inlines:
+    """Return the inlines of a text that is the inside of one paragraph."""
+    (token,) = _reader().parseInline(text)
+    return _inlines(token)
+
+
 def clean(text: str) -> str:
     """Return text that every platform takes: line ends as LF, no lone surrogates, controls made visible."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Style = Literal["strong", "emphasis", "strike"]
-_UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"))
+_UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 Alignment = Literal["", "left", "center", "right"]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hermes_bot.markdown.parse import parse
+from hermes_bot.markdown.parse import parse_inline
 from hermes_bot.markdown.tree import (
     Break,
     Code,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _MARKS: Mapping[Style, str] = {"strong": "**", "emphasis": "*", "strike": "~~"}
 _DELIMITERS: Mapping[Alignment, str] = {"": "---", "left": ":--", "center": ":-:", "right": "--:"}
+_PIPE = "\\|"
 _PUNCTUATION = r"!-/:-@\[-`{-~"
 
 _ESCAPED = re.compile(
@@ -51,7 +52,7 @@ _ESCAPED = re.compile(
     )
 )
 _ENTITY = re.compile(r"&(?=#?\w+;)")
-_LINE_START = re.compile(r"(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|~~~|[=|:-][\s|:=-]*$|(?:[-_*]\s*){3,}$)")
+_LINE_START = re.compile(r"(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|~~~|[=|:-][\s|:=-]*$)")
 _NUMBER_START = re.compile(r"(\d{1,9})(?=[.)](?:\s|$))")
 _CLOSING = re.compile(r"(?:^|(?<=\s))#+$")  # it would be read as the mark that may end a heading
 _TASK_START = re.compile(r"(?=\[[ xX]\])")
@@ -102,7 +103,7 @@ def _prefixed(text: str, blank: str, prefix: str) -> str:
 
 
 def _heading(children: Inlines) -> str:
-    return _CLOSING.sub(r"\\\g<0>", inline_source(children))
+    return _CLOSING.sub(r"\\\g<0>", sound(children))
 
 
 def _fence(fence: Fence) -> str:
@@ -119,10 +120,7 @@ def _table(table: Table) -> str:
 
 
 def _row(cells: Iterable[Inlines]) -> str:
-    return f"| {' | '.join(inline_source(cell).replace('|', PIPE) for cell in cells)} |"
-
-
-PIPE = "\\|"
+    return f"| {' | '.join(sound(cell).replace('|', _PIPE) for cell in cells)} |"
 
 
 def _list(listing: Listing, *, is_flipped: bool) -> str:
@@ -160,11 +158,14 @@ def _gap(before: Block, block: Block, *, is_tight: bool) -> str:
 
 
 def _paragraph(children: Inlines) -> str:
-    """Return a paragraph; marks that would not be read again as they are meant are left out."""
-    source = _lines_safe(inline_source(children))
-    if not any(isinstance(child, Styled | Link) for child in children):
-        return source
-    return source if parse(source) == (Paragraph(children),) else _lines_safe(inline_source(_bare(children)))
+    return _lines_safe(sound(children))
+
+
+def sound(children: Inlines) -> str:
+    """Return inlines as Markdown; styles that would not be read again as they are meant are left out."""
+    source = inline_source(children)
+    is_plain = not any(isinstance(child, Styled | Link) for child in children)
+    return source if is_plain or parse_inline(source) == children else inline_source(_bare(children))
 
 
 def _lines_safe(source: str) -> str:
@@ -180,11 +181,17 @@ def _line_safe(line: str) -> str:
 
 def _bare(inlines: Iterable[Inline]) -> Inlines:
     """Return inlines without styles."""
-    return merged(
-        one
-        for inline in inlines
-        for one in (_bare(inline.children) if isinstance(inline, Styled) else (inline,))
-    )
+    return merged(one for inline in inlines for one in _bared(inline))
+
+
+def _bared(inline: Inline) -> Inlines:
+    match inline:
+        case Styled(_, children):
+            return _bare(children)
+        case Link(url, children):
+            return (Link(url, _bare(children)),)
+        case _:
+            return (inline,)
 
 
 def inline_source(inlines: Iterable[Inline]) -> str:
