@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.simulator.telegram.entities import Entity, found, units
 from hermes_bot.simulator.telegram.html import parse_html
+from hermes_bot.simulator.telegram.markdown import parse_markdown
 from hermes_bot.simulator.telegram.refusal import bad_request
 
 if TYPE_CHECKING:
@@ -72,13 +73,16 @@ def read_caption(telegram: Telegram, args: Arguments) -> Content:
 
 def _parsed(telegram: Telegram, args: Arguments, name: str, entities_name: str) -> Content:
     source, mode = args.text(name), args.text("parse_mode").lower()
-    if mode == "html":
-        text, entities = parse_html(source)
-    elif mode == "":
-        text, entities = source, _given(telegram, args, entities_name)
-    else:
-        telegram.complain(f"{args.method}: parse_mode {mode} is not simulated; HTML and entities are.")
-        raise bad_request("unsupported parse_mode")
+    match mode:
+        case "html":
+            text, entities = parse_html(source)
+        case "markdownv2":
+            text, entities = parse_markdown(source)
+        case "":
+            text, entities = source, _given(telegram, args, entities_name)
+        case _:  # the old Markdown mode among them, which nobody should use any more
+            telegram.complain(f"{args.method}: parse_mode {mode} is not simulated.")
+            raise bad_request("unsupported parse_mode")
     _watch_nesting(telegram, args.method, entities)
     text, entities = _trimmed(text, entities)
     return Content(text, found(text, entities))

@@ -1,7 +1,4 @@
-"""Knows Telegram's HTML: which tags there are, how they nest, and how a mistake is worded.
-
-The wording follows the server's, with offsets in bytes of the UTF-8 text, because people search for it.
-"""
+"""Knows Telegram's HTML: which tags there are, how they nest, and which mistakes there are."""
 
 from __future__ import annotations
 
@@ -9,11 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hermes_bot.simulator.telegram.entities import Entity, units
-from hermes_bot.simulator.telegram.refusal import Refused, bad_request
+from hermes_bot.simulator.telegram.markup import Parse, link_of
+from hermes_bot.simulator.telegram.refusal import bad_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from hermes_bot.simulator.telegram.entities import Entity
 
 _TYPES: Mapping[str, str] = {
     "b": "bold",
@@ -44,7 +43,6 @@ _ATTRIBUTE = re.compile(
     re.DOTALL,
 )
 _TOKEN = re.compile(r"[A-Za-z0-9.-]*\Z")
-_LINK = re.compile(r"(?:https?://|tg://|ton://|mailto:).+|[\w-]+(?:\.[\w-]+)+(?:[/:?].*)?", re.IGNORECASE)
 _LAST_CODE_POINT = 0x10FFFF
 
 
@@ -57,21 +55,8 @@ class _Open:
 
 
 @dataclass(slots=True)
-class _Parse:
-    source: str
-    at: int = 0
-    offset: int = 0
-    pieces: list[str] = field(default_factory=list)
+class _Html(Parse):
     opened: list[_Open] = field(default_factory=list)
-    entities: list[Entity] = field(default_factory=list)
-
-    def write(self, text: str) -> None:
-        self.pieces.append(text)
-        self.offset += units(text)
-
-    def wrong(self, problem: str, position: int, after: str = "") -> Refused:
-        offset = len(self.source[:position].encode("utf-8", "surrogatepass"))
-        return bad_request(f"can't parse entities: {problem} at byte offset {offset}{after}")
 
 
 def parse_html(source: str) -> tuple[str, list[Entity]]:
@@ -80,7 +65,7 @@ def parse_html(source: str) -> tuple[str, list[Entity]]:
     Raises:
         Refused: a tag that does not exist, is not closed, or is closed in the wrong order.
     """
-    parse = _Parse(source)
+    parse = _Html(source)
     while special := _SPECIAL.search(source, parse.at):
         if special.start() > parse.at:
             parse.write(source[parse.at : special.start()])
@@ -96,14 +81,10 @@ def parse_html(source: str) -> tuple[str, list[Entity]]:
         raise bad_request(
             f"can't parse entities: Can't find end tag corresponding to start tag \"{parse.opened[-1].tag}\""
         )
-    for entity in parse.entities:
-        if entity["type"] == "code":
-            entity.pop("language", None)  # it counts inside a <pre> only
-    parse.entities.sort(key=lambda one: (one["offset"], -one["length"]))
-    return "".join(parse.pieces), parse.entities
+    return parse.result()
 
 
-def _read_character(parse: _Parse) -> None:
+def _read_character(parse: _Html) -> None:
     match = _CHARACTER.match(parse.source, parse.at)
     written = _character(match) if match else None
     if match is None or written is None:  # any other ampersand stands for itself
@@ -121,7 +102,7 @@ def _character(match: re.Match[str]) -> str | None:
     return chr(code) if 0 < code <= _LAST_CODE_POINT else None
 
 
-def _read_start(parse: _Parse) -> None:
+def _read_start(parse: _Html) -> None:
     begin = parse.at
     name = _START.match(parse.source, begin)
     if name is None or name.end() >= len(parse.source):
@@ -138,7 +119,7 @@ def _read_start(parse: _Parse) -> None:
     parse.opened.append(_Open(tag, values, parse.offset, len(parse.pieces)))
 
 
-def _read_attributes(parse: _Parse, tag: str, begin: int) -> dict[str, str]:
+def _read_attributes(parse: _Html, tag: str, begin: int) -> dict[str, str]:
     """Read up to and over the ``>`` of a start tag."""
     values: dict[str, str] = {}
     source = parse.source
@@ -158,7 +139,7 @@ def _read_attributes(parse: _Parse, tag: str, begin: int) -> dict[str, str]:
         _take_value(parse, match, values, begin)
 
 
-def _take_value(parse: _Parse, match: re.Match[str], values: dict[str, str], begin: int) -> None:
+def _take_value(parse: _Html, match: re.Match[str], values: dict[str, str], begin: int) -> None:
     name = match["name"].lower()
     if not match["equals"]:
         values[name], parse.at = "1", match.end("name")
@@ -174,7 +155,7 @@ def _take_value(parse: _Parse, match: re.Match[str], values: dict[str, str], beg
     parse.at = match.end()
 
 
-def _read_end(parse: _Parse) -> None:
+def _read_end(parse: _Html) -> None:
     begin = parse.at
     if not parse.opened:
         raise parse.wrong("Unexpected end tag", begin)
@@ -191,7 +172,7 @@ def _read_end(parse: _Parse) -> None:
         _close(parse, opened)
 
 
-def _close(parse: _Parse, opened: _Open) -> None:
+def _close(parse: _Html, opened: _Open) -> None:
     entity: Entity = {
         "type": _TYPES[opened.tag],
         "offset": opened.offset,
@@ -201,9 +182,9 @@ def _close(parse: _Parse, opened: _Open) -> None:
     match opened.tag:
         case "a":
             href = opened.values.get("href") or "".join(parse.pieces[opened.written :])
-            if not _LINK.fullmatch(href.strip()):
-                return  # what is no address becomes plain text, without a word
-            entity["url"] = href.strip()
+            if not link_of(href):
+                return
+            entity["url"] = link_of(href)
         case "code" if opened.values.get("class", "").startswith("language-"):
             entity["language"] = opened.values["class"].removeprefix("language-")
         case "pre" if last.get("type") == "code" and _is_same_place(last, entity):
