@@ -13,6 +13,7 @@ from hermes_bot.ports import Finding
 from hermes_slack.api import Api, code_of
 from hermes_slack.connection import open_address
 from hermes_slack.faults import refusal
+from hermes_slack.intake import HEARD
 from hermes_slack.manifest import EVENTS, SCOPES, scopes
 from hermes_slack.workspaces import Identity
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     import aiohttp
 
+    from hermes_bot.ports import Records
     from hermes_slack.running import Means
 
 MAX_SKEW = 60.0  # seconds; a signature is good for five minutes
@@ -39,7 +41,26 @@ async def examine(means: Means, web: aiohttp.ClientSession) -> list[Finding]:
                 "ok", "Slack signing secret", "It is set; only a request of Slack's shows whether it fits."
             )
         )
-    return found
+    return [*found, await _events(means.setup.records)]
+
+
+async def _events(records: Records) -> Finding:
+    """Look at which events came: Slack tells nobody but the app's owner which are subscribed."""
+    what = "Slack events"
+    heard = set(await records.all(HEARD))
+    if not heard:
+        return Finding(
+            "warning", what, "None came yet. Mention the bot in a channel, and write to it directly."
+        )
+    silent = [name for name in ("app_mention", "message.channels", "message.im") if name not in heard]
+    if not silent:
+        return Finding("ok", what, f"These come: {', '.join(sorted(heard))}.")
+    return Finding(
+        "warning",
+        what,
+        f"Never came in the last 30 days: {', '.join(silent)}. If that is odd, see the app's page Event "
+        "Subscriptions, and reinstall the app after a change.",
+    )
 
 
 async def _bot_token(api: Api) -> list[Finding]:

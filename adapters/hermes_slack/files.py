@@ -29,6 +29,7 @@ UPLOAD = "upload"  # the kind of record: the files of a post, by its key, so tha
 ALT_CHARS = 1_000
 MOST_BYTES = 100_000_000
 CHUNK = 65_536
+TRANSFER = aiohttp.ClientTimeout(total=50.0)  # below what the core waits for
 
 
 class Files:
@@ -84,7 +85,7 @@ class Files:
         )
         try:
             async with api.session.post(
-                str(answer["upload_url"]), data=io.BytesIO(content), proxy=api.proxy
+                str(answer["upload_url"]), data=io.BytesIO(content), proxy=api.proxy, timeout=TRANSFER
             ) as done:
                 if done.status != 200:  # noqa: PLR2004 - HTTP's "OK"
                     raise Transient(f"Slack did not take the bytes of {file.name} ({done.status}).")
@@ -156,7 +157,9 @@ class Files:
             raise ContentRefused("it lies outside Slack, or is gone")
         try:
             headers = {"Authorization": f"Bearer {api.token}"}
-            async with api.session.get(str(address), headers=headers, proxy=api.proxy) as answer:
+            async with api.session.get(
+                str(address), headers=headers, proxy=api.proxy, timeout=TRANSFER
+            ) as answer:
                 _let_in(answer, str(found.get("mimetype") or file.kind))
                 await _write(answer, target)
         except (aiohttp.ClientError, TimeoutError) as error:

@@ -41,6 +41,13 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 STARTING = "Starting in a thread…"
+HEARD = "event"  # the kind of record: an event that came, by its name in the manifest
+MESSAGES = {
+    "channel": "message.channels",
+    "group": "message.groups",
+    "im": "message.im",
+    "mpim": "message.mpim",
+}
 ELSEWHERE = "I am not set up for this workspace."
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError)  # what JSON of another shape leads to
 
@@ -68,7 +75,7 @@ class Desk:
         """Return what events of a team are read with; None where we have no token for it."""
         workspace = self.workspaces.find(team, enterprise)
         if workspace is None:
-            log.warning("slack.foreign_team", extra={"team": team[:40]})
+            log.info("slack.foreign_team", extra={"team": team[:40]})
             return None
         return Site(workspace.identity, team, self.bots, self.names.places, self.names.people)
 
@@ -79,6 +86,7 @@ class Intake(AsyncMiddleware):
     def __init__(self, accept: Accept, desk: Desk) -> None:
         self._accept = accept
         self._desk = desk
+        self._kinds: set[str] = set()
 
     async def async_process(
         self,
@@ -150,12 +158,20 @@ class Intake(AsyncMiddleware):
 
     def _learn(self, event: Message, site: Site, incoming: Incoming | None) -> None:
         names = self._desk.names
+        self._heard(event)
         if event.channel_type:
             names.seen(site.team, event.channel, site.place(event.channel, event.channel_type))
         elif incoming is not None:
             names.want_place(site.team, event.channel)
         if incoming is not None and event.user and not event.bot_id:
             names.want_person(site.team, event.user)
+
+    def _heard(self, event: Message) -> None:
+        """Keep which kinds of events come at all, for ``doctor``: Slack does not tell what is subscribed."""
+        kind = event.type if event.type == "app_mention" else MESSAGES.get(event.channel_type or "", "")
+        if kind and kind not in self._kinds:
+            self._kinds.add(kind)
+            self._desk.errands.start("keep_event", self._desk.records.put(HEARD, kind, "yes"))
 
     async def _command(self, body: Body) -> Ack:
         command = _understood(Command.model_validate, body)

@@ -172,3 +172,4 @@ class Me(Wire):
     user: str = ""
     team: str = ""
     enterprise_id: str | None = None
+    is_enterprise_install: bool = False

@@ -25,6 +25,8 @@ class Identity:
     Attributes:
         user: the user people mention.
         bot: the bot record that its posts carry.
+        enterprise: the organisation the workspace belongs to; empty outside one.
+        serves_all: it is installed in the whole organisation.
         scopes: what its token may; empty where Slack does not say.
     """
 
@@ -34,6 +36,7 @@ class Identity:
     name: str = ""
     team_name: str = ""
     enterprise: str = ""
+    serves_all: bool = False
     scopes: frozenset[str] = frozenset()
 
     @classmethod
@@ -46,7 +49,16 @@ class Identity:
         me = Me.model_validate(answer.data)
         granted = answer.headers.get("x-oauth-scopes") or ""
         scopes = frozenset(scope.strip() for scope in granted.split(",") if scope.strip())
-        return cls(me.team_id, me.user_id, me.bot_id, me.user, me.team, me.enterprise_id or "", scopes)
+        return cls(
+            me.team_id,
+            me.user_id,
+            me.bot_id,
+            me.user,
+            me.team,
+            me.enterprise_id or "",
+            me.is_enterprise_install,
+            scopes,
+        )
 
     def __str__(self) -> str:
         return f"{self.name or 'bot'} ({self.user}) in {self.team_name or 'workspace'} ({self.team})"
@@ -65,7 +77,7 @@ class Workspaces:
 
     def __init__(self, found: list[Workspace]) -> None:
         self._by_team = {one.identity.team: one for one in found}
-        self._by_enterprise = {one.identity.enterprise: one for one in found if one.identity.enterprise}
+        self._by_enterprise = {one.identity.enterprise: one for one in found if one.identity.serves_all}
 
     def __iter__(self) -> Iterator[Workspace]:
         return iter(self._by_team.values())
@@ -74,11 +86,15 @@ class Workspaces:
         return len(self._by_team)
 
     def find(self, team: str, enterprise: str = "") -> Workspace | None:
-        """Return the installation that serves a team: its own, or its organisation's."""
-        found = self._by_team.get(team) or self._by_enterprise.get(enterprise or team)
-        if found is not None and team:
-            self._by_team.setdefault(team, found) if found.identity.enterprise else None
-        return found
+        """Return the installation that serves a team: its own, or its organisation's.
+
+        Where nobody says which organisation a team belongs to, it is of the one we have.
+        """
+        if found := self._by_team.get(team):
+            return found
+        if enterprise or len(self._by_enterprise) != 1:
+            return self._by_enterprise.get(enterprise)
+        return next(iter(self._by_enterprise.values()))
 
     def get(self, team: str) -> Workspace:
         """Return the installation that serves a team.
@@ -93,4 +109,6 @@ class Workspaces:
 
     def drop(self, team: str) -> None:
         """Forget an installation that was taken away."""
-        self._by_team.pop(team, None)
+        gone = self._by_team.pop(team, None)
+        if gone is not None:
+            self._by_enterprise.pop(gone.identity.enterprise, None)

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from slackdesk import Core, adapter_for, desk, slack_with_people
+from slackdesk import Core, Memory, adapter_for, desk, slack_with_people
 
 from hermes_bot.alongside import Alongside
 from hermes_bot.simulator import Fault, FaultPlan
@@ -29,6 +29,7 @@ async def test_where_all_is_well_every_finding_says_so() -> None:
             "Slack scopes": "ok",
             "Clock": "ok",
             "Slack app token": "ok",
+            "Slack events": "warning",  # none came yet
         }
         assert "UBOT" in found["Slack bot token"].say
 
@@ -64,8 +65,8 @@ async def test_a_slack_that_cannot_be_reached_is_a_finding_and_no_failure() -> N
     sim = slack_with_people()
     async with sim:
         adapter = adapter_for(sim)
-    grades = {one.grade for one in await adapter.check()}
-    assert grades == {"bad"}
+    grades = {one.what: one.grade for one in await adapter.check()}
+    assert (grades["Slack bot token"], grades["Slack app token"]) == ("bad", "bad")
 
 
 async def test_a_check_receives_nothing() -> None:
@@ -75,6 +76,22 @@ async def test_a_check_receives_nothing() -> None:
         await it.until(lambda: it.sim.num_sockets == 1)
         await it.sim.say("U1", "D1", "hello")
         assert (await it.core.next()).text == "hello"
+
+
+async def test_events_that_never_come_are_named() -> None:
+    async with desk() as it:
+        await it.sim.say("U1", "C1", "<@UBOT> hi")
+        await it.until(lambda: len(kinds_heard(it.records)) == 2)
+        (found,) = [one for one in await it.adapter.check() if one.what == "Slack events"]
+        assert (found.grade, "message.im" in found.say) == ("warning", True)
+        await it.sim.say("U1", "D1", "hi")
+        await it.until(lambda: len(kinds_heard(it.records)) == 3)
+        (found,) = [one for one in await it.adapter.check() if one.what == "Slack events"]
+        assert found.grade == "ok"
+
+
+def kinds_heard(records: Memory) -> set[str]:
+    return {key for kind, key in records.texts if kind == "event"}
 
 
 def test_the_manifest_asks_for_every_scope_and_event_that_is_used() -> None:

@@ -223,8 +223,8 @@ def test_blocks_count_where_there_is_no_text_and_once_where_there_is() -> None:
 
 FIELDS = [
     "type", "subtype", "text", "blocks", "elements", "fields", "rows", "title", "attachments", "files", "id",
-    "ts",    "thread_ts", "user", "channel", "message", "previous_message", "edited", "deleted_ts", "mode", "size",
-    "name",
+    "ts",    "thread_ts", "user", "channel", "message", "previous_message", "edited", "deleted_ts", "mode",
+    "size", "name",
 ]  # fmt: skip
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),

@@ -10,6 +10,7 @@ import pytest
 from slackdesk import Core, Memory, desk, key_of, slack_with_people
 
 from hermes_bot.messages import Outgoing, Reply
+from hermes_bot.simulator import Fault, FaultPlan
 
 
 def event(**fields: Any) -> dict[str, Any]:
@@ -280,6 +281,23 @@ async def test_a_reply_of_the_core_reaches_the_asker_alone_in_the_thread() -> No
         ts = await it.sim.say("U1", "C1", "<@UBOT> skills")
         told = await it.sim.ledger.wait_for(lambda entry: entry.only_for == "U1")
         assert (told.thread, told.text) == (ts, "You can run these.")
+
+
+async def test_a_reply_that_the_asker_alone_cannot_be_shown_is_posted() -> None:
+    faults = FaultPlan(Fault("chat.postEphemeral", "refuse", error="user_not_in_channel"))
+    core = Core(replies={"skills": Reply("You can run these.")})
+    async with desk(slack_with_people(faults), core=core) as it:
+        ts = await it.sim.say("U1", "C1", "<@UBOT> skills")
+        told = await it.sim.ledger.wait_for(lambda entry: entry.from_bot)
+        assert (told.thread, told.text) == (ts, "You can run these.")
+
+
+async def test_a_reply_waits_for_as_long_as_slack_asks() -> None:
+    faults = FaultPlan(Fault("chat.postEphemeral", "rate_limited", times=2, retry_after=0))
+    core = Core(replies={"skills": Reply("You can run these.")})
+    async with desk(slack_with_people(faults), core=core) as it:
+        await it.sim.say("U1", "C1", "<@UBOT> skills")
+        await it.sim.ledger.wait_for(lambda entry: entry.only_for == "U1")
 
 
 async def test_a_reply_in_a_direct_message_stays_there() -> None:
