@@ -16,36 +16,25 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from endpoint import Answer, Endpoint, Scripted
+from places import CONSOLE, PEOPLE, running_app, settings_for, with_people
 
 from hermes_bot.admin import AdminClient
 from hermes_bot.alongside import Alongside
 from hermes_bot.app import App, Parts
-from hermes_bot.config import (
-    Access,
-    Adapters,
-    Bot,
-    Config,
-    ModelSection,
-    Pacing,
-    Secrets,
-    SlackSection,
-    TelegramSection,
-)
 from hermes_bot.simulator import SlackSimulator, TelegramSimulator
 from hermes_bot.store import runs
+from hermes_bot.store.database import Database
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from hermes_bot.simulator import Entry, FaultPlan
     from hermes_bot.store.runs import RunRecord
     from hermes_bot.tools.declare import Tool
 
-SPEED = 1_000.0  # of every pace; how slow platforms are is other tests' subject
 PLACEHOLDERS = re.compile(r"^[…⏳.\s]*$")
-SLACK, TELEGRAM, CONSOLE = "slack", "telegram", "console"
 
 
 @dataclass(frozen=True)
@@ -71,7 +60,8 @@ class Stage(ABC):
     app: App
     endpoint: Endpoint
     platform: str = ""
-    people: dict[str, str] = field(default_factory=dict)
+    people: Mapping[str, str] = field(default_factory=dict)
+    sim: Any = None
 
     @abstractmethod
     async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
@@ -92,6 +82,15 @@ class Stage(ABC):
     @abstractmethod
     def now(self, thread: str) -> list[Seen]:
         """Return the bot's posts in a thread, status lines and empty posts left out."""
+
+    def everything(self) -> list[Entry]:
+        """Return what people see of the bot anywhere, status lines left out; not for the console."""
+        seen: list[Entry] = [it for it in self.sim.ledger.entries if it.from_bot and not it.deleted]
+        return [it for it in seen if not it.only_for and not _is_status(it)]
+
+    def whispers(self, who: str = "asker") -> list[str]:
+        """Return what the bot told one person alone; not for the console."""
+        return [it.text for it in self.sim.ledger.entries if it.only_for == self.people[who]]
 
     async def until(self, holds: Callable[[], Any], seconds: float = 15.0) -> Any:
         """Wait until something holds, and return it."""
@@ -319,74 +318,6 @@ def _seen(entry: Entry) -> Seen:
     )
 
 
-def slack_with_people(faults: FaultPlan | None = None, **settings: Any) -> SlackSimulator:
-    sim = SlackSimulator(speed=SPEED, faults=faults, **settings)
-    for user, name in (("U1", "ann"), ("U2", "bob"), ("U9", "eve")):
-        sim.add_user(user, name=name)
-    for channel in ("C1", "C2"):
-        sim.add_channel(channel, name=f"team-{channel.lower()}", members=("U1", "U2", "U9", "UBOT"))
-    return sim
-
-
-def telegram_with_people(faults: FaultPlan | None = None, **settings: Any) -> TelegramSimulator:
-    sim = TelegramSimulator(speed=SPEED, faults=faults, **settings)
-    for user, name in ((7, "Ann"), (8, "Bob"), (9, "Eve")):
-        sim.add_user(user, name, name.lower())
-    sim.add_chat(-1001, kind="supergroup", title="Team", members=(7, 8, 9, 42))
-    sim.add_chat(
-        -1002, kind="supergroup", title="Forum", is_forum=True, members=(7, 8, 9, 42), topics={5: "Reports"}
-    )
-    return sim
-
-
-def settings_for(
-    folder: Path,
-    *,
-    slack: SlackSimulator | None = None,
-    telegram: TelegramSimulator | None = None,
-    model: str = "",
-    **sections: Any,
-) -> Config:
-    """Return the configuration of a bot on these platforms."""
-    adapters = Adapters(
-        slack=SlackSection(base_url=slack.base_url) if slack else None,
-        telegram=TelegramSection(base_url=telegram.base_url, file_base_url=telegram.file_base_url)
-        if telegram
-        else None,
-    )
-    secrets = {
-        "slack_bot_token": slack and slack.bot_token,
-        "slack_app_token": slack and slack.app_token,
-        "slack_signing_secret": slack and slack.signing_secret,
-        "telegram_token": telegram and telegram.token,
-    }
-    bot = {"state_dir": folder, "join_seconds": 0.05, **sections.pop("bot", {})}
-    return Config(
-        bot=Bot(**bot),
-        model=ModelSection(base_url=model, name="test-model") if model else None,
-        adapters=adapters,
-        access=sections.pop(
-            "access",
-            Access(
-                channels=("slack:T1:*", "telegram:-1001", "telegram:-1002", "telegram:7", "telegram:8"),
-                members=("slack:T1:U1", "slack:T1:U2", "telegram:7", "telegram:8"),
-                admins=("slack:T1:U2", "telegram:8"),
-            ),
-        ),
-        pacing=Pacing(speed=SPEED),
-        secrets=Secrets.model_validate({name: value for name, value in secrets.items() if value}),
-        **sections,
-    )
-
-
-@asynccontextmanager
-async def running_app(settings: Config, tools: Sequence[Tool] = ()) -> AsyncIterator[App]:
-    """Run the real program in this process until the block ends."""
-    async with App(settings, parts=Parts(tools=tools)) as app, Alongside(app.run(recover=True)):
-        await app.ready.wait()
-        yield app
-
-
 @asynccontextmanager
 async def stage(  # noqa: PLR0913 - what a test may want of it, by name
     platform: str,
@@ -397,30 +328,31 @@ async def stage(  # noqa: PLR0913 - what a test may want of it, by name
     tools: Sequence[Tool] = (),
     faults: FaultPlan | None = None,
     sim: Any = None,
+    open_store: Callable[[Path], Awaitable[Database]] = Database.open,
     **sections: Any,
 ) -> AsyncIterator[Any]:
-    """Put the bot on one platform, against an endpoint that follows a script."""
+    """Put the bot on one platform, against an endpoint that follows a script.
+
+    Leaving the block cuts the bot off in whatever it does. A platform that is given as ``sim``, started, goes
+    on then, and another stage over the same folder is the bot's next start there.
+    """
     async with AsyncExitStack() as stack:
         endpoint = await stack.enter_async_context(Endpoint(script, otherwise=otherwise))
+        if platform != CONSOLE and sim is None:
+            sim = await stack.enter_async_context(with_people(platform, faults))
+        on = {} if sim is None else {platform: sim}
+        settings = settings_for(folder, model=endpoint.url, **on, **sections)
+        parts = Parts(tools=tools, open_store=open_store)
+        app = await stack.enter_async_context(running_app(settings, parts))
+        people = PEOPLE[platform]
         match platform:
             case "slack":
-                slack = sim or await stack.enter_async_context(slack_with_people(faults))
-                settings = settings_for(folder, slack=slack, model=endpoint.url, **sections)
-                app = await stack.enter_async_context(running_app(settings, tools))
-                await slack.wait_connected()
-                people = {"asker": "U1", "other": "U2", "stranger": "U9"}
-                yield OnSlack(app, endpoint, "slack", people, slack)
+                await sim.wait_connected()
+                yield OnSlack(app, endpoint, platform, people, sim)
             case "telegram":
-                telegram = sim or await stack.enter_async_context(telegram_with_people(faults))
-                settings = settings_for(folder, telegram=telegram, model=endpoint.url, **sections)
-                app = await stack.enter_async_context(running_app(settings, tools))
-                people = {"asker": "7", "other": "8", "stranger": "9"}
-                yield OnTelegram(app, endpoint, "telegram", people, telegram)
+                yield OnTelegram(app, endpoint, platform, people, sim)
             case _:
-                settings = settings_for(folder, model=endpoint.url, **sections)
-                app = await stack.enter_async_context(running_app(settings, tools))
                 client = await stack.enter_async_context(AdminClient(settings.state_dir))
-                people = {"asker": "ann", "other": "bob", "stranger": "eve"}
-                on_console = OnConsole(app, endpoint, "console", people, client)
+                on_console = OnConsole(app, endpoint, platform, people, client=client)
                 await stack.enter_async_context(on_console.stack)
                 yield on_console

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from endpoint import act, finish
-from stages import OnTelegram, stage, telegram_with_people
+from places import telegram_with_people
+from stages import OnTelegram, stage
 from world import Bench
 
 from hermes_bot.config import Access
