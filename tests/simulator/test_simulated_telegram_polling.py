@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from simulator.telegram_place import ANN, BOB, TEAM, Clock, post, team
-from telegram.error import Conflict
+from telegram.error import Conflict, NetworkError
 
 from hermes_bot.simulator.telegram import TelegramSimulator
 
@@ -89,6 +89,23 @@ async def test_a_poll_that_waits_is_answered_when_the_simulator_stops() -> None:
         await sim.wait_polling()
         await sim.stop()
     assert poll.result() == (200, {"ok": True, "result": []})
+
+
+async def test_after_an_outage_everything_is_still_there() -> None:
+    async with team() as (sim, bot):
+        await say(sim, "before")
+        port = int(sim.base_url.split(":")[2].removesuffix("/bot"))
+        await sim.stop()
+        with pytest.raises(NetworkError):
+            await bot.get_updates()
+        await say(sim, "meanwhile")
+        await sim.start(port)
+        assert await texts(bot) == ["before", "meanwhile"]
+        async with asyncio.TaskGroup() as group:
+            poll = group.create_task(bot.get_updates(offset=102, timeout=50))
+            await sim.wait_polling()
+            await say(sim, "after")
+        assert len(poll.result()) == 1
 
 
 async def test_a_second_poll_ends_the_first_with_409() -> None:

@@ -55,6 +55,10 @@ class Polls:
         self._turn += 1
         telegram.updates.news.set()
 
+    def open(self) -> None:
+        """Let polls wait, after ``close``."""
+        self._is_closed = False
+
     def close(self, telegram: Telegram) -> None:
         """Let all polls end, as the server does."""
         self._is_closed = True

@@ -42,6 +42,11 @@ class Server:
             web.route("*", "/bot{token}/{method}", self._call),
         ]
 
+    def open(self) -> None:
+        """Let callers wait, after ``close``."""
+        self._closing.clear()
+        self._telegram.polls.open()
+
     def close(self) -> None:
         """Let go of whoever waits."""
         self._closing.set()

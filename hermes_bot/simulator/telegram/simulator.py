@@ -119,7 +119,8 @@ class TelegramSimulator:
         self.state.privacy = is_on
 
     async def start(self, port: int = 0) -> None:
-        """Listen on 127.0.0.1, on a free port if none is named."""
+        """Listen on 127.0.0.1; port 0 is any free one. It may be started again where it was stopped."""
+        self._server.open()
         app = web.Application(client_max_size=LARGEST_BODY)
         app.add_routes([*self._server.routes(), *control.door(self).routes()])
         runner = web.AppRunner(app, shutdown_timeout=_SHUTDOWN_SECONDS, access_log=None)
@@ -173,7 +174,7 @@ class TelegramSimulator:
             members: who is in it.
             admins: who has every right in it; the bot must be one to post in a channel.
             is_forum: it has topics.
-            topics: names by id; an id is the message that created the topic.
+            topics: names by id, which is that of the message with which the bot opened it.
             username: by which it can be found, without ``@``.
         """
         made = membership.new_chat(self.state, chat, kind, title)
