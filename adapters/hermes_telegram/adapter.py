@@ -7,7 +7,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from hermes_bot.errors import AdapterError, BotBroken, ConfigError, ContentRefused, PlaceGone
+from hermes_bot.errors import AdapterError, BotBroken, ConfigError, ContentRefused, PlaceGone, Transient
 from hermes_bot.ports import Pace, Plain
 from hermes_telegram import render
 from hermes_telegram.api import DOWNLOAD_BYTES, Api
@@ -114,7 +114,10 @@ class TelegramAdapter(Plain):
                 f"{file.name} has {file.size:,} bytes; Telegram lets a bot fetch up to {DOWNLOAD_BYTES:,}."
             )
         content = await self._api.download(file.ref)
-        await asyncio.to_thread(target.write_bytes, content)
+        try:
+            await asyncio.to_thread(target.write_bytes, content)
+        except OSError as error:
+            raise Transient(f"{file.name} cannot be kept here ({error.strerror}).") from error
 
     async def direct(self, user: str) -> ThreadKey | None:
         """Return the private chat with a person, who must have written to the bot once."""

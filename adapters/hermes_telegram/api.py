@@ -67,6 +67,14 @@ class Spot:
     reply_to: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What stands below a file."""
+
+    text: str
+    parse_mode: str | None = None
+
+
 class Api:
     """One bot's calls. Used as ``async with``, its connections are kept; they work before and after too."""
 
@@ -186,27 +194,27 @@ class Api:
         with _already_fine(), ours(f"deleting in {chat}"):
             await self._bot.delete_message(chat, number)
 
-    async def send_file(self, spot: Spot, name: str, content: bytes, caption: str) -> str:
-        """Send a file as it is, with an HTML caption, and return its message's id."""
+    async def send_file(self, spot: Spot, name: str, content: bytes, caption: Caption) -> str:
+        """Send a file as it is, with a caption, and return its message's id."""
         with ours(f"sending a file to {spot.chat}"):
             sent = await self._bot.send_document(
                 spot.chat,
                 InputFile(content, filename=name),
-                caption=caption or None,
-                parse_mode="HTML" if caption else None,
+                caption=caption.text or None,
+                parse_mode=caption.parse_mode if caption.text else None,
                 message_thread_id=spot.topic or None,
                 reply_parameters=_answering(spot),
             )
         return name_of(sent.message_id, sent.chat.type)
 
-    async def send_picture(self, spot: Spot, name: str, content: bytes, caption: str) -> str:
-        """Send a picture so that it shows in the chat, with an HTML caption; return its message's id."""
+    async def send_picture(self, spot: Spot, name: str, content: bytes, caption: Caption) -> str:
+        """Send a picture so that it shows in the chat, with a caption; return its message's id."""
         with ours(f"sending a picture to {spot.chat}"):
             sent = await self._bot.send_photo(
                 spot.chat,
                 InputFile(content, filename=name),
-                caption=caption or None,
-                parse_mode="HTML" if caption else None,
+                caption=caption.text or None,
+                parse_mode=caption.parse_mode if caption.text else None,
                 message_thread_id=spot.topic or None,
                 reply_parameters=_answering(spot),
             )

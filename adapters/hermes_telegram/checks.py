@@ -93,7 +93,7 @@ async def _second(api: Api, setup: Setup, health: Health) -> list[Finding]:
         # without an offset nothing is confirmed; what waits is answered with at once, and comes again
         await api.updates(None, WANTED, LISTEN_SECONDS)
     except TwoReceivers:
-        return [Finding("bad", what, SECOND)]
+        return [Finding("bad", what, f"{SECOND} If this bot is running just now, it is that program.")]
     return [Finding("ok", what, "No other program was seen fetching updates.")]
 
 

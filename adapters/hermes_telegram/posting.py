@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hermes_bot.errors import AdapterError, ContentRefused, PlaceGone, PostGone
 from hermes_bot.ports import Placed
 from hermes_telegram import render
-from hermes_telegram.api import Spot, answer_box, keyboard
+from hermes_telegram.api import Caption, Spot, answer_box, keyboard
 from hermes_telegram.faults import Moved, ReplyGone, TopicGone, Unparsed
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ log = logging.getLogger(__name__)
 Send: TypeAlias = "Callable[[Spot], Awaitable[str]]"
 
 PLACEHOLDER = "…"
-AGAIN = "_(sent again: the first may have arrived)_"
+AGAIN = "(sent again: the first may have arrived)"
 FILE_BYTES = 50_000_000
 PICTURE_BYTES = 10_000_000
+CAPTION_CHARS = 500  # of 1,024 UTF-16 units, where nothing else is known of the text
 PICTURES = frozenset({".png", ".jpg", ".jpeg"})
 NO_TOPIC = "The topic that this belongs to is closed or deleted, so I cannot answer there."
 
@@ -100,29 +101,39 @@ class Poster:
         if message.files:
             return await self._post_files(message)
         text = f"{message.text}\n\n{AGAIN}" if message.is_again else message.text
-        markup = keyboard(render.keyboard(message.buttons)) or answer_box()
+        markup = keyboard(render.keyboard(message.buttons))
+        if markup is None and message.kind == "question":  # a message has one of the two
+            return await self._sent(message, lambda spot: self._send(spot, text, answer_box()))
         return await self._sent(message, lambda spot: self._send(spot, text, markup))
 
     async def _post_files(self, message: Outgoing) -> str:
         """Send the files, the first with the text below it; a post comes with one."""
-        caption = render.caption(message)
-        if message.is_again:
-            caption = f"{caption}\n{render.html(AGAIN)}".strip()
+        words = message.text or "; ".join(file.about for file in message.files if file.about)
+        said = replace(message, text=f"{AGAIN}\n{words}" if message.is_again else words)
         posted = ""
         for file in message.files:
             content = await _content(file)
-            sent = await self._sent(message, partial(self._send_file, file, content, caption))
-            posted, caption = posted or sent, ""
+            sent = await self._sent(message, partial(self._send_file, file, content, said))
+            posted, said = posted or sent, replace(said, text="")
         return posted
 
-    async def _send(self, spot: Spot, text: str, markup: Markup) -> str:
+    async def _send(self, spot: Spot, text: str, markup: Markup | None) -> str:
         try:
             return await self._api.send(spot, render.html(text), parse_mode="HTML", markup=markup)
         except Unparsed:
             log.warning("telegram.unparsed", extra={"chat": spot.chat})
             return await self._api.send(spot, render.plain(text), markup=markup)
 
-    async def _send_file(self, file: Attachment, content: bytes, caption: str, spot: Spot) -> str:
+    async def _send_file(self, file: Attachment, content: bytes, message: Outgoing, spot: Spot) -> str:
+        words = render.caption(message) if message.text else ""
+        try:
+            return await self._send_captioned(file, content, Caption(words, "HTML"), spot)
+        except Unparsed:
+            log.warning("telegram.unparsed", extra={"key": message.key})
+            bare = Caption(render.plain(message.text)[:CAPTION_CHARS])
+            return await self._send_captioned(file, content, bare, spot)
+
+    async def _send_captioned(self, file: Attachment, content: bytes, caption: Caption, spot: Spot) -> str:
         if Path(file.name).suffix.lower() in PICTURES and len(content) <= PICTURE_BYTES:
             try:
                 return await self._api.send_picture(spot, file.name, content, caption)

@@ -163,6 +163,19 @@ async def test_a_picture_is_shown_as_one_and_one_that_telegram_refuses_as_a_file
         ]
 
 
+async def test_a_caption_that_is_refused_or_long_loses_no_file() -> None:
+    refused = Fault("sendDocument", "refuse", error="400", description="Bad Request: can't parse entities: x")
+    async with desk_at(with_faults(FaultPlan(refused))) as desk:
+        asked = await asked_in(desk, TEAM)
+        file = Attachment("n.txt", text="hi", about="a < b")
+        await desk.adapter.post(desk.answer(asked, "", files=(file,)))
+        await desk.adapter.post(desk.answer(asked, "x" * 1_024, files=(file,), is_again=True))
+        first, second = desk.seen(TEAM)
+        assert first.text == "a < b"
+        assert second.text.startswith("(sent again")
+        assert [len(entry.files) for entry in (first, second)] == [1, 1]
+
+
 def picture() -> bytes:
     """Return a PNG of 20 by 20 grey points."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from telegram_desk import ANN, BOB, FORUM, GROUP, PUBLIC, TEAM, desk_at, place
 
+from hermes_bot.errors import AdapterError
 from hermes_bot.messages import Press, Reply, ThreadKey
 from hermes_bot.simulator.telegram.entities import units
 
@@ -190,6 +192,10 @@ async def test_files_come_with_their_names_and_can_be_fetched(tmp_path: Path) ->
         target = tmp_path / "in.log"
         await desk.adapter.fetch(file, target)
         assert target.read_bytes() == b"ERROR x"
+        with pytest.raises(AdapterError, match="cannot be kept"):
+            await desk.adapter.fetch(file, tmp_path / "none" / "in.log")
+        with pytest.raises(AdapterError, match="20,000,001 bytes"):
+            await desk.adapter.fetch(replace(file, size=20_000_001), target)
 
 
 async def test_the_parts_of_an_album_belong_together_in_a_group_too() -> None:
