@@ -37,9 +37,10 @@ class LineFormatter(logging.Formatter):
     errors are written for people and hold none.
     """
 
-    def __init__(self, *, frames: bool = False) -> None:
+    def __init__(self, *, frames: bool = False, priorities: bool = False) -> None:
         super().__init__()
         self._frames = frames
+        self._priorities = priorities
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -48,15 +49,18 @@ class LineFormatter(logging.Formatter):
         line = " ".join([_event(record), *(f"{name}={_value(value)}" for name, value in told.items())])
         if error is not None and self._frames:
             line += "\n" + "".join(traceback.format_exception(error)).rstrip()
-        return line
+        return re.sub("^", _priority(record), line, flags=re.MULTILINE) if self._priorities else line
 
 
-def configure(level: Level = "info") -> None:
-    """Send every event of ours from ``level`` up to stderr, and of others from warning up."""
+def configure(level: Level = "info", *, to_journal: bool = False) -> None:
+    """Send every event of ours from ``level`` up to stderr, and of others from warning up.
+
+    ``to_journal`` has each line begin with its priority, which journald takes off (sd-daemon(3)).
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LineFormatter(frames=level == "debug"))
+    handler.setFormatter(LineFormatter(frames=level == "debug", priorities=to_journal))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    for name in ("hermes_bot", "hermes_console"):
+    for name in ("hermes_bot", "hermes_console", "hermes_slack", "hermes_telegram"):
         logging.getLogger(name).setLevel(level.upper())
 
 
@@ -70,6 +74,11 @@ def _told(record: logging.LogRecord, error: BaseException | None) -> dict[str, o
     if isinstance(error, HermesError):
         told["said"] = str(error)
     return told
+
+
+def _priority(record: logging.LogRecord) -> str:
+    steps = ((logging.ERROR, "<3>"), (logging.WARNING, "<4>"), (logging.INFO, "<6>"))
+    return next((mark for level, mark in steps if record.levelno >= level), "<7>")
 
 
 def _event(record: logging.LogRecord) -> str:

@@ -34,6 +34,19 @@ def test_plain_extras_are_fields_too() -> None:
     assert LineFormatter().format(record) == "run.done run=7f3a"
 
 
+def test_for_the_journal_each_line_begins_with_its_priority() -> None:
+    try:
+        int("x")
+    except ValueError:
+        record = _record("run.failed", name="hermes_bot.runs", level=logging.ERROR)
+    said = LineFormatter(frames=True, priorities=True).format(record).splitlines()
+    assert said[0].startswith("<3>run.failed ")
+    assert all(each.startswith("<3>") for each in said)
+    levels = {"<7>": logging.DEBUG, "<6>": logging.INFO, "<4>": logging.WARNING}
+    for mark, level in levels.items():
+        assert LineFormatter(priorities=True).format(_record("a", name="b", level=level)).startswith(mark)
+
+
 def test_a_warning_says_so() -> None:
     assert line("outbox.late", level=logging.WARNING, rows=2) == "outbox.late rows=2 level=warning"
 

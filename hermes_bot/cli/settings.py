@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ class Settings:
         """
         from hermes_bot.config import read_config
 
-        configure("debug" if self.is_verbose else level)
+        configure("debug" if self.is_verbose else level, to_journal=_is_journal())
         return read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
 
     def target(self) -> Path:
@@ -44,6 +45,16 @@ class Settings:
         from hermes_bot.service import Supervisor
 
         return Supervisor.of(os.environ)
+
+
+def _is_journal() -> bool:
+    """Whether standard error leads to journald (systemd.exec(5), $JOURNAL_STREAM)."""
+    stream = os.environ.get("JOURNAL_STREAM", "")
+    try:
+        found = os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError):  # closed, or no file at all
+        return False
+    return stream == f"{found.st_dev}:{found.st_ino}"
 
 
 def settings_of(context: typer.Context) -> Settings:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from cli.shell import read_until
+from cli.shell import COMMAND, read_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,3 +99,16 @@ async def test_on_a_pipe_the_start_says_for_each_platform_how_it_stands_in_lines
         said = await read_until(daemon.stderr, "platform.on platform=console")
     assert "app.ready" in said
     assert sys.executable not in said
+
+
+async def test_what_goes_to_the_journal_begins_with_its_priority(shell: Shell) -> None:
+    ours, its = os.pipe()
+    found = os.fstat(its)
+    env = {**shell.env, "JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}
+    daemon = await asyncio.create_subprocess_exec(*COMMAND, "run", cwd=shell.folder, env=env, stderr=its)
+    os.close(its)
+    with os.fdopen(ours) as said:
+        ready = await asyncio.to_thread(lambda: next(line for line in said if "app.ready" in line))
+        daemon.terminate()
+        assert await daemon.wait() == 0
+    assert ready.startswith("<6>app.ready ")
