@@ -116,10 +116,11 @@ class _Reader:
         return element("button", label, action=action, style=str(one.get("style", "")))
 
     def _table(self, block: Block) -> Node:
-        rows = block.get("rows")
+        found = block.get("rows")
+        rows = found if isinstance(found, list) else []
         settings = _dicts(block.get("column_settings"))
         aligns = [str(one.get("align", "")) for one in settings]
-        made = [self._row(row, aligns, is_head=at == 0) for at, row in enumerate(rows or ())]
+        made = [self._row(row, aligns, is_head=at == 0) for at, row in enumerate(rows)]
         return element("table", *made)
 
     def _row(self, row: Any, aligns: list[str], *, is_head: bool) -> Node:

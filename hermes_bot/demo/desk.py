@@ -130,7 +130,7 @@ def drawn(entry: Entry, author: Json, body: Sequence[Node], more: Mapping[str, A
         "author": author,
         "body": to_json(body),
         "files": [_file(one) for one in entry.files],
-        "edited": bool(entry.history) and not entry.from_bot,
+        "edited": bool(entry.history),
         "onlyYou": bool(entry.only_for),
         "gone": entry.deleted,
         **more,

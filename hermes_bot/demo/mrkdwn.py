@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hermes_bot.demo.nodes import Element, Node, element, link
+from hermes_bot.demo.nodes import Element, Node, element, is_safe, link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,6 +107,8 @@ def read_token(token: str, names: Mapping[str, str]) -> Node:
         if name == "date":
             return decoded(label or rest)
         return element("mention", decoded(label) if label else f"@{name}", who=name)
+    if not is_safe(decoded(body)):  # no address at all, or one that would run something
+        return decoded(f"<{token}>")
     return link(decoded(body), *([decoded(label)] if label else []))
 
 

@@ -65,9 +65,14 @@ def element(kind: Kind, *children: Node, **attrs: str) -> Element:
     return Element(kind, children, {name: value for name, value in attrs.items() if value})
 
 
+def is_safe(address: str) -> bool:
+    """Return whether an address leads somewhere and does nothing else."""
+    return _SAFE.match(address) is not None
+
+
 def link(address: str, *children: Node) -> Node:
     """Return a link, or its words alone where the address may do more than lead somewhere."""
-    if _SAFE.match(address):
+    if is_safe(address):
         return element("link", *(children or (address,)), href=address)
     return element("code", address) if not children else Element("paragraph", children, {"inline": "yes"})
 

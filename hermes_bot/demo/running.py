@@ -49,13 +49,15 @@ class Demo:
 
     Attributes:
         url: the one address to open.
-        slack, telegram: the simulated platforms, for tests and for whoever is curious.
+        slack: the simulated platform, for tests and for whoever is curious; so is ``telegram``.
+        feed: what open pages are told.
     """
 
     url: str
     app: App
     slack: SlackSimulator
     telegram: TelegramSimulator
+    feed: Feed
 
 
 def demo_config(yours: Config, folder: Path, slack: SlackSimulator, telegram: TelegramSimulator) -> Config:
@@ -134,7 +136,7 @@ async def open_demo(yours: Config, folder: Path, port: int = 0) -> AsyncIterator
             async with Alongside(feed.run()):
                 site = Site(desks, feed, records, lambda: _about(app))
                 async with _listening(site, port) as url:
-                    yield Demo(url, app, slack, telegram)
+                    yield Demo(url, app, slack, telegram, feed)
                     app.close_doors()
 
 

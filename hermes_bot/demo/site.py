@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 16 * 1024 * 1024
 BEAT_SECONDS = 15.0  # a page that is gone is noticed when it is written to
+RETRY_MILLISECONDS = 700
 PREVIEW_BYTES = 64 * 1024
 _HERE = Path(__file__).parent
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -67,6 +68,7 @@ class Site:
         self._records = records
         self._about = about
         self._token = secrets.token_urlsafe(24)
+        self._start = secrets.token_hex(4)  # by which a page sees that it is from an earlier start
         self._acts: Mapping[str, Callable[[Seat, Desk, Act], Awaitable[Json]]] = {
             "say": _say,
             "slash": _say,
@@ -102,7 +104,7 @@ class Site:
     async def _page(self, _: web.Request) -> web.Response:
         loader = jinja2.FileSystemLoader(_HERE / "templates")
         template = jinja2.Environment(loader=loader, autoescape=True).get_template("page.html")
-        shown = template.render(token=self._token, version=__version__, seats=SEATS)
+        shown = template.render(token=self._token, start=self._start, version=__version__, seats=SEATS)
         return web.Response(text=shown, content_type="text/html")
 
     async def _state(self, request: web.Request) -> web.Response:
@@ -111,6 +113,7 @@ class Site:
     def _seen(self, seat: Seat) -> Json:
         """Return all that a seat sees now."""
         return {
+            "start": self._start,
             "seat": seat.key,
             "seats": [{"key": one.key, "name": one.name, "role": one.role, "may": one.may} for one in SEATS],
             "platforms": {name: _platform(desk, seat) for name, desk in self._desks.items()},
@@ -128,6 +131,7 @@ class Site:
         response = web.StreamResponse(headers=headers() | {"Content-Type": "text/event-stream"})
         with self._feed.line() as line:
             await response.prepare(request)
+            await response.write(f"retry: {RETRY_MILLISECONDS}\n\n".encode())
             number = 0
             told: tuple[str, Json] | None = ("state", self._seen(seat))
             while True:

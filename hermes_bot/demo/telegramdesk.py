@@ -60,6 +60,8 @@ class TelegramDesk(Desk):
 
     def is_seen(self, seat: Seat, channel: str) -> bool:
         """Return whether a seat is in a chat."""
+        if not channel.removeprefix("-").isdecimal():
+            return False
         chat = self.telegram.state.chats.get(int(channel))
         if chat is None or chat.kind == "private":
             return channel == str(seat.telegram)
@@ -106,24 +108,24 @@ class TelegramDesk(Desk):
             seat.telegram,
             int(said.channel),
             said.text,
-            topic=int(said.thread or 0),
-            reply_to=int(said.reply_to or 0),
+            topic=_number(said.thread),
+            reply_to=_number(said.reply_to),
             files=files,
         )
         return {"id": str(message)}
 
     async def edit(self, seat: Seat, channel: str, message: str, text: str) -> None:
         """Edit a message of one's own."""
-        await self.telegram.edit(seat.telegram, int(channel), int(message), text)
+        await self.telegram.edit(seat.telegram, int(channel), _number(message), text)
 
     async def delete(self, seat: Seat, channel: str, message: str) -> None:
         """Delete a message of one's own."""
-        await self.telegram.delete(seat.telegram, int(channel), int(message))
+        await self.telegram.delete(seat.telegram, int(channel), _number(message))
 
     async def press(self, seat: Seat, channel: str, message: str, action: str) -> Json:
         """Press a button, and return what the bot shows for it."""
         answer = await self.telegram.press(
-            seat.telegram, int(channel), int(message), action, wait_seconds=PRESS_SECONDS
+            seat.telegram, int(channel), _number(message), action, wait_seconds=PRESS_SECONDS
         )
         return {"notice": answer.text, "alert": answer.is_alert}
 
@@ -147,6 +149,17 @@ def _rows(buttons: Sequence[dict[str, Any]]) -> list[list[Json]]:
         shown = {"label": one["label"], "action": one["action"], "url": one.get("url", "")}
         rows.setdefault(int(one.get("row", 0)), []).append(shown)
     return list(rows.values())
+
+
+def _number(text: str) -> int:
+    """Return the id that a text names, 0 for an empty one.
+
+    Raises:
+        ValueError: it names none.
+    """
+    if text and not text.isdecimal():
+        raise ValueError(f"There is no message or topic {text!r} here.")
+    return int(text or 0)
 
 
 def _kind(mime: str) -> str:

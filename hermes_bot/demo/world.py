@@ -43,9 +43,11 @@ class Seat:
 
 
 SEATS: tuple[Seat, ...] = (
-    Seat("engineer", "Engineer on call", "UENGINEER", 101, "admin", "admin: may do everything"),
-    Seat("support", "Support lead", "USUPPORT", 102, "member", "member: may ask, answer and stop"),
-    Seat("product", "Product manager", "UPRODUCT", 103, "nobody", "not on the bot's access list"),
+    Seat(
+        "engineer", "Engineer on call", "UENGINEER", 101, "admin", "Admin: may do everything, approvals too"
+    ),
+    Seat("support", "Support lead", "USUPPORT", 102, "member", "Member: may ask, answer and stop"),
+    Seat("product", "Product manager", "UPRODUCT", 103, "nobody", "Not on the bot's access list: it says so"),
 )
 
 

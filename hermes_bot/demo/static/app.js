@@ -14,6 +14,7 @@ import { drawSidebar } from "./sidebar.js";
 import { placeOf, showPlace } from "./address.js";
 
 const GROUPED_SECONDS = 300;
+const WIDE_PIXELS = 1080;
 const model = new Model();
 const log = new Log($("log"), $("scroller"), $("jump"));
 let stream = null;
@@ -104,13 +105,14 @@ function rows(thread = "") {
   let before = null;
   return model.shown(thread).map((message) => {
     const replies = isSlack && !thread ? model.replies(message) : [];
+    const whispers = isSlack && !thread ? model.whispers(message) : [];
     const status = isSlack && !thread ? model.status(message.id) : "";
     const compact = isGrouped(before, message);
     before = message;
-    const around = { compact, inThread: Boolean(thread), replies, status };
+    const around = { compact, inThread: Boolean(thread), replies, whispers, status };
     return {
       key: message.key, isOwn: message.author.me,
-      mark: [message.version, compact, replies.length, replies.at(-1)?.version, status].join("|"),
+      mark: [message.version, compact, replies.length, replies.at(-1)?.version, whispers.length, status].join("|"),
       make: () => (isSlack ? slackMessage : telegramMessage)(message, around, acts),
     };
   });
@@ -220,6 +222,10 @@ function drawPanel() {
 // --- what happens --------------------------------------------------------------------------------------
 
 model.addEventListener("state", () => {
+  if (model.data.start !== document.querySelector("meta[name=demo-start]").content) {
+    location.reload(); // the demo was started anew, and this page is the old one's
+    return;
+  }
   if (!shownPlace) {
     const wanted = placeOf(location.hash);
     if (wanted) model.go(wanted, wanted.thread);
@@ -233,11 +239,19 @@ model.addEventListener("runs", drawPanel);
 model.addEventListener("busy", () => { drawLog(); drawPanel(); });
 model.addEventListener("message", ({ detail: { message, isNew } }) => {
   if (message.platform !== model.place.platform || message.channel !== model.place.channel) return;
+  if (isNew && isAnswerToMe(message)) model.openThread(message.thread);
   drawLog();
   drawPanel();
   const isForMe = message.replyTo === null ? model.channel.kind === "direct" : model.messages.get(`${message.platform}/${message.channel}/${message.replyTo.id}`)?.author.me;
   if (message.asks && isForMe && isNew && !composer.text.value) composer.replyTo(message);
 });
+
+/** Whether the bot answers what this seat wrote, and there is room to show the thread beside it. */
+function isAnswerToMe(message) {
+  const root = model.messages.get(`slack/${message.channel}/${message.thread}`);
+  return message.platform === "slack" && message.author.kind === "bot" && Boolean(root?.author.me) && !panel
+    && model.replies(root).length + model.whispers(root).length === 1 && innerWidth > WIDE_PIXELS;
+}
 
 // --- the bar on top, keys --------------------------------------------------------------------------------
 

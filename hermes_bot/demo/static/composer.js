@@ -42,7 +42,8 @@ export class Composer {
     this.sender = iconButton("send", "Send", () => this.send(), { class: "icon-button send" });
     const as = h("div", { class: "as" }, this.face, h("span", { class: "as-label", "aria-hidden": "true" }, "Write as"), this.seat);
     const bar = h("div", { class: "bar" }, iconButton("attach", "Attach files", () => this.picker.click()), as, this.sender);
-    const hint = h("p", { class: "hint", id: `${this.id}-hint` }, "Enter sends, Shift+Enter begins a line");
+    this.may = h("span", { class: "may" });
+    const hint = h("p", { class: "hint", id: `${this.id}-hint` }, this.may, h("span", { class: "only-wide" }, "Enter sends, Shift+Enter begins a line"));
     const box = h("div", { class: "box" }, this.above, this.label, this.text, this.picker, bar);
     box.addEventListener("dragover", (event) => event.preventDefault());
     box.addEventListener("drop", (event) => {
@@ -59,7 +60,7 @@ export class Composer {
     if (!data) return;
     this.seat.replaceChildren(...data.seats.map((one) =>
       h("option", { value: one.key, selected: one.key === data.seat }, `${one.name} (${one.role === "nobody" ? "no access" : one.role})`)));
-    this.seat.title = this.model.seat.may;
+    this.may.textContent = this.model.seat.may;
     this.face.replaceChildren(avatar({ name: this.model.seat.name, kind: "person" }));
     this.label.textContent = this.placeLabel();
     this.text.placeholder = this.placeLabel();

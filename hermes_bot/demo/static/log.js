@@ -13,9 +13,11 @@ export class Log {
     this.scroller = scroller;
     this.jump = jump;
     this.shown = new Map();
+    this.sticks = true; // somebody reads at the end, and is kept there
+    new ResizeObserver(() => this.sticks && this.toEnd()).observe(list);
     list.addEventListener("keydown", (event) => this.#onKey(event));
     list.addEventListener("focusin", (event) => this.#rove(event.target.closest("li[data-key]")));
-    scroller.addEventListener("scroll", () => this.isAtEnd() && this.#offerJump(false), { passive: true });
+    scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     jump?.addEventListener("click", () => this.toEnd());
   }
 
@@ -25,7 +27,21 @@ export class Log {
 
   toEnd() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.sticks = true;
     this.#offerJump(false);
+  }
+
+  #onScroll() {
+    this.sticks = this.isAtEnd();
+    if (this.sticks) this.#offerJump(false);
+  }
+
+  /** Go to the end, but no further than the beginning of a message: what is long is read from its start. */
+  #reveal(element) {
+    const { scroller } = this;
+    const top = element.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop;
+    scroller.scrollTop = Math.min(scroller.scrollHeight - scroller.clientHeight, Math.max(0, top - 12));
+    this.sticks = this.isAtEnd();
   }
 
   #offerJump(offers) {
@@ -38,15 +54,16 @@ export class Log {
    * @param {boolean} isOther another place: all is new, and nothing of it is read out
    */
   show(rows, isOther = false) {
-    const wasAtEnd = isOther || this.isAtEnd();
+    const { sticks } = this;
     if (isOther) {
       this.list.setAttribute("aria-busy", "true");
       this.list.replaceChildren();
       this.shown.clear();
     }
-    const added = this.#update(rows);
-    if (wasAtEnd || rows.at(-1)?.isOwn && added) this.toEnd();
-    else if (added) this.#offerJump(true);
+    const { changed, isAdded } = this.#update(rows);
+    if (isOther || (isAdded && rows.at(-1).isOwn)) this.toEnd();
+    else if (sticks && changed) this.#reveal(changed);
+    else if (isAdded) this.#offerJump(true);
     if (isOther) requestAnimationFrame(() => this.list.setAttribute("aria-busy", "false"));
     if (!this.list.querySelector("li[tabindex='0']")) this.#rove(this.list.lastElementChild);
   }
@@ -58,22 +75,22 @@ export class Log {
       element.remove();
       this.shown.delete(key);
     }
-    let added = false;
-    let before = null;
+    let [changed, isAdded, before] = [null, false, null];
     for (const row of rows) {
       const known = this.shown.get(row.key);
       let element = known?.element;
       if (!known || known.mark !== row.mark) {
         element = row.make();
         if (known) replace(known.element, element);
-        added ||= !known;
+        isAdded ||= !known;
+        changed = element;
         this.shown.set(row.key, { element, mark: row.mark });
       }
       const next = before ? before.nextElementSibling : this.list.firstElementChild;
       if (next !== element) this.list.insertBefore(element, next);
       before = element;
     }
-    return added;
+    return { changed, isAdded };
   }
 
   /** Bring a message into view and put the focus on it. */

@@ -14,7 +14,7 @@ import { build } from "./nodes.js";
 /**
  * Make a message of the Slack-like view.
  * @param {object} message
- * @param {{compact: boolean, inThread: boolean, replies: object[], status: string}} around
+ * @param {{compact: boolean, inThread: boolean, replies: object[], whispers: object[], status: string}} around
  * @param {Acts} acts
  */
 export function slackMessage(message, around, acts) {
@@ -119,14 +119,15 @@ const size = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1048576 ? `${(byt
 /** What stands under a message of a channel: its replies, and what is being done about it. */
 function footer(message, around, acts) {
   if (around.inThread || message.onlyYou) return null;
-  const { replies, status } = around;
-  if (!replies.length && !status) return null;
+  const { replies, whispers, status } = around;
+  if (!replies.length && !whispers.length && !status) return null;
   const people = [...new Map(replies.map((one) => [one.author.id, one.author])).values()].slice(0, 3);
   const count = replies.length === 1 ? "1 reply" : `${replies.length} replies`;
   return h("button", { type: "button", class: "replies", onclick: () => acts.openThread(message) },
     people.map(avatar),
     replies.length > 0 && h("strong", {}, count),
-    status ? h("span", { class: "working" }, `${status}`) : h("span", { class: "last" }, "last at ", moment(replies.at(-1).at)));
+    whispers.length > 0 && h("span", { class: "only-you" }, icon("eye"), whispers.length === 1 ? "1 only visible to you" : `${whispers.length} only visible to you`),
+    status ? h("span", { class: "working" }, status) : replies.length > 0 && h("span", { class: "last" }, "last at ", moment(replies.at(-1).at)));
 }
 
 /** The buttons that come up beside a message: the usual thing at once, all else in a menu. */

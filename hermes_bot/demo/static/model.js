@@ -153,10 +153,19 @@ export class Model extends EventTarget {
     return here.filter((one) => (!one.thread || one.thread === one.id) && (!one.gone || this.replies(one).length));
   }
 
+  /** The replies to a message that everybody sees. */
   replies(root) {
-    return [...this.messages.values()].filter(
-      (one) => one.platform === root.platform && one.channel === root.channel && one.thread === root.id && one.id !== root.id && !one.gone && !one.onlyYou,
-    );
+    return this.#below(root).filter((one) => !one.onlyYou);
+  }
+
+  /** The replies to a message that this seat alone sees. */
+  whispers(root) {
+    return this.#below(root).filter((one) => one.onlyYou);
+  }
+
+  #below(root) {
+    const all = [...this.messages.values()];
+    return all.filter((one) => placeKey(one.platform, one.channel, one.thread) === keyOf(root) && one.id !== root.id && !one.gone);
   }
 
   status(thread) {
