@@ -39,6 +39,7 @@ QUICK = Pauses(
     look_again=0.02,
     run_message=0.1,
     run_edit=0.02,
+    run_post=0.0,
     refresh=0.2,
     minute=0.06,
     life=0.02,

@@ -46,10 +46,7 @@ class SlackAdapter(Plain):
     def __init__(self, setup: Setup, pauses: Pauses | None = None) -> None:
         self._setup = setup
         self._credentials = Credentials.of(setup)
-        plain = Pauses()
-        self._pauses = pauses or replace(
-            plain, run_edit=plain.run_edit / setup.speed, minute=plain.minute / setup.speed
-        )
+        self._pauses = pauses or _at_speed(Pauses(), setup.speed)
         self._vitals = Vitals(setup.clock)
         self._session: Session | None = None
         self._ready = asyncio.Event()
@@ -170,3 +167,13 @@ class SlackAdapter(Plain):
     def health(self) -> Health:
         """Return how the connection stands."""
         return self._vitals.health()
+
+
+def _at_speed(plain: Pauses, speed: float) -> Pauses:
+    """Return pauses with those shorter that Slack's limits ask for."""
+    return replace(
+        plain,
+        run_edit=plain.run_edit / speed,
+        run_post=plain.run_post / speed,
+        minute=plain.minute / speed,
+    )

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 MAX_CHARS = 40_000  # as Slack's own limit of a message
 
 
-def content(message: Message, names: Mapping[str, str]) -> str:
-    """Return all of a message that people read, as text.
+def content(message: Message, raw: str, names: Mapping[str, str]) -> str:
+    """Return all of a message that people read, as text; ``raw`` is its own text as Slack writes it.
 
-    A person's ``text`` is whole and their blocks repeat it; programs write a summary there, or nothing.
+    A person's text is whole and their blocks repeat it; programs write a summary there, or nothing.
     """
-    text = decoded(message.text or "", names).strip()
+    text = decoded(raw, names).strip()
+    if text and not (message.bot_id or message.attachments or message.files):
+        return text[:MAX_CHARS]
     found = [text] if text else []
     if not text or message.bot_id:
         found += _fresh(_blocks(message.blocks or (), names), text)

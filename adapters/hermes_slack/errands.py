@@ -34,14 +34,15 @@ class Errands:
         finally:
             self._group = None
 
-    def start(self, name: str, errand: Errand) -> None:
-        """Do something soon; before and after ``run`` it is not done."""
+    def start(self, name: str, errand: Errand) -> bool:
+        """Do something soon; return whether it will be done, which is not so before and after ``run``."""
         if self._group is None or self._open >= MOST:
             errand.close()
             log.warning("slack.errand_dropped", extra={"errand": name})
-            return
+            return False
         self._open += 1
         self._group.create_task(self._do(name, errand))
+        return True
 
     async def _do(self, name: str, errand: Errand) -> None:
         try:

@@ -78,7 +78,7 @@ def read_shortcut(chosen: Interaction, site: Site, now: datetime) -> Incoming | 
     message, channel = chosen.message, chosen.channel
     if message is None or channel is None or not message.ts:
         return None
-    quoted = content(message, site.names) or "(no text)"
+    quoted = content(message, message.text or "", site.names) or "(no text)"
     lines = "\n".join(f"> {line}" for line in quoted.splitlines())
     return Incoming(
         event_id=f"shortcut-{_fingerprint(chosen.trigger_id or chosen.action_ts)}",

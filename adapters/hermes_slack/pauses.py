@@ -24,6 +24,7 @@ class Pauses:
         look_again: between two looks for that.
         run_message: of work until a message with a Stop button is shown in its thread.
         run_edit: between two edits of that message.
+        run_post: between two of those messages in one channel, which has answers to take too.
         refresh: between two sendings of an unchanged status; Slack clears it after two minutes.
         minute: in which Slack counts calls.
         gap: without a connection, after which what was missed is read.
@@ -44,6 +45,7 @@ class Pauses:
     look_again: float = 0.5
     run_message: float = 10.0
     run_edit: float = 3.0
+    run_post: float = 2.0
     refresh: float = 90.0
     minute: float = 60.0
     gap: float = 300.0

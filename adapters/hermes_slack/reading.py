@@ -138,8 +138,7 @@ def _said(event: Message, event_id: str, site: Site) -> Incoming | None:
 
 
 def _task(message: Message, site: Site) -> str:
-    bare = without_mention(message.text or "", site.me.user)
-    return content.content(message.model_copy(update={"text": bare}), site.names)
+    return content.content(message, without_mention(message.text or "", site.me.user), site.names)
 
 
 def _name(message: Message, site: Site) -> str:

@@ -35,6 +35,7 @@ STATUS = "status"  # the kind of record: the message of a thread's run, by threa
 SENT = "?"  # its record before its ts is known
 EYES = "eyes"
 CHARS = 100
+MOST_CHANNELS = 500
 TRIES = 5
 _WORDS = ("text", "blocks", "parse", "link_names")
 
@@ -69,6 +70,7 @@ class StatusBoard:
         self._lines: dict[ThreadKey, _Line] = {}
         self._refused: set[str] = set()  # teams where the status line is refused for good
         self._quiet_until = 0.0
+        self._channels: dict[str, float] = {}  # when the next message of a run may be posted there
         self._more = asyncio.Event()
 
     async def show(self, thread: ThreadKey, text: str, run: str) -> None:
@@ -76,13 +78,20 @@ class StatusBoard:
         if thread.is_new:
             return
         if not text:
-            if thread in self._lines:
-                await self._clear(thread, self._lines.pop(thread))
+            if (line := self._lines.pop(thread, None)) is not None:
+                await self._end(thread, line)
             return
         line = self._lines.setdefault(thread, _Line())
         line.text, line.run = text[:CHARS], run
         self._errands.start("status", self._set(thread, line))
         self._more.set()
+
+    async def _end(self, thread: ThreadKey, line: _Line) -> None:
+        """Remove all; who waits for it may give up waiting, it is removed all the same."""
+        done = asyncio.Event()
+        if not self._errands.start("clear_status", self._clear(thread, line, done)):
+            await self._clear(thread, line, done)
+        await done.wait()
 
     async def run(self) -> None:
         """Refresh what Slack forgets, and show long work, until cancelled; idle while nothing is shown."""
@@ -143,7 +152,7 @@ class StatusBoard:
         now = time.monotonic()
         if line.ts_text == line.text or now - line.edited_at < self._pauses.run_edit:
             return
-        if not self._budget.has_room():
+        if not self._budget.has_room() or (not line.ts and not self._takes(thread.channel, now)):
             return
         stop = Button("Stop", Press(f"{STOP_PREFIX}{line.run}", 0))
         shown = render.payload(Outgoing("", thread, f"⏳ {line.text}", "notice", buttons=(stop,)))
@@ -155,16 +164,38 @@ class StatusBoard:
         elif not line.ts:
             await self._post(thread, line, shown)
 
+    def _takes(self, channel: str, now: float) -> bool:
+        """Return whether a channel has room for one more message of a run, and take it."""
+        if len(self._channels) > MOST_CHANNELS:
+            self._channels = {name: at for name, at in self._channels.items() if at > now}
+        if self._channels.get(channel, now) > now:
+            return False
+        self._channels[channel] = now + self._pauses.run_post
+        return True
+
     async def _post(self, thread: ThreadKey, line: _Line, shown: dict[str, object]) -> None:
         line.ts = SENT
         await self._records.put(STATUS, str(thread), SENT)
         where = {"channel": thread.channel, "thread_ts": thread.thread}
         metadata = {"metadata": {"event_type": EVENT_TYPE, "event_payload": {"run": line.run}}}
-        answer = await self._api(thread).call("chat.postMessage", {**where, **metadata, **shown}, how="once")
+        try:
+            answer = await self._api(thread).call(
+                "chat.postMessage", {**where, **metadata, **shown}, how="once"
+            )
+        except (RateLimited, Transient):  # it is certainly not there: another time
+            line.ts = line.ts_text = ""
+            await self._records.drop(STATUS, str(thread))
+            raise
         line.ts = str(answer["ts"])
         await self._records.put(STATUS, str(thread), line.ts)
 
-    async def _clear(self, thread: ThreadKey, line: _Line) -> None:
+    async def _clear(self, thread: ThreadKey, line: _Line, done: asyncio.Event) -> None:
+        try:
+            await self._remove_all(thread, line)
+        finally:
+            done.set()
+
+    async def _remove_all(self, thread: ThreadKey, line: _Line) -> None:
         async with line.lock:
             if line.set_text and thread.workspace not in self._refused:
                 await self._quietly(self._send_status(thread, ""))

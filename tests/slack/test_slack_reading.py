@@ -212,13 +212,13 @@ def test_blocks_count_where_there_is_no_text_and_once_where_there_is() -> None:
         rich,
         "nonsense",
     ]
-    shown = content(said(text="", blocks=blocks, bot_id="B2"), {})
+    shown = content(said(text="", blocks=blocks, bot_id="B2"), "", {})
     assert shown.splitlines() == [
         "Alert", "a < b", "db-3", "zone b", "a chart", "x | 1", "disk @U2:fire:here@here", "- one", "```",
         "a < b", "```",
         "> said",
     ]  # fmt: skip
-    assert content(said(text="hi", blocks=[rich]), {}) == "hi"
+    assert content(said(text="hi", blocks=[rich]), "hi", {}) == "hi"
 
 
 FIELDS = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
 from slackdesk import QUICK, Desk, Memory, desk, key_of, slack_with_people
 
 from hermes_bot.messages import Press
@@ -121,6 +122,35 @@ async def test_status_messages_leave_room_for_the_edits_of_answers() -> None:
                 await it.adapter.show_status(key_of(ts), f"step {number}", f"r{ts}")
             await asyncio.sleep(0.02)
         assert len(it.calls("chat.update")) <= 30
+
+
+async def test_forty_long_runs_in_one_channel_do_not_crowd_it() -> None:
+    async with desk(pauses=replace(QUICK, run_message=0.0, run_post=60.0)) as it:
+        threads = [await thread_in(it) for _ in range(40)]
+        for ts in threads:
+            await it.adapter.show_status(key_of(ts), "reading", f"r{ts}")
+        await it.until(lambda: len(it.calls(SET)) >= 80)  # all of them were looked at again and again
+        assert len(it.calls("chat.postMessage")) == 1
+
+
+async def test_who_does_not_wait_for_the_end_of_a_status_still_gets_it() -> None:
+    faults = FaultPlan(Fault(SET, "slow", delay=0.2, times=ALWAYS))
+    async with desk(slack_with_people(faults), pauses=BRIEF) as it:
+        ts = await thread_in(it)
+        await it.adapter.show_status(key_of(ts), "reading", "r1")
+        await it.until(lambda: "reading" in it.sim.statuses["C1", ts])
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await it.adapter.show_status(key_of(ts), "", "r1")
+        await it.until(lambda: it.sim.statuses["C1", ts][-1] == "")
+
+
+async def test_a_message_that_slack_did_not_take_yet_is_tried_again() -> None:
+    faults = FaultPlan(Fault("chat.postMessage", "rate_limited", times=2, retry_after=0))
+    async with desk(slack_with_people(faults)) as it:
+        ts = await thread_in(it)
+        await it.adapter.show_status(key_of(ts), "reading", "r1")
+        await it.sim.ledger.wait_for(lambda entry: "reading" in entry.text and entry.from_bot)
 
 
 async def test_a_thread_without_a_root_and_an_adapter_that_does_not_run_show_nothing() -> None:
