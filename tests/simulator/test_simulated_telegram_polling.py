@@ -181,6 +181,16 @@ async def test_messages_wait_a_day_and_presses_150_seconds() -> None:
         assert await bot.get_updates() == ()
 
 
+async def test_what_was_written_a_while_ago_is_that_old_and_waits_that_much_less() -> None:
+    async with team(clock=(clock := Clock())) as (sim, bot):
+        await sim.say(ANN, ANN, "old", ago=6 * 3600)
+        (update,) = await bot.get_updates()
+        assert update.message is not None
+        assert update.message.date.timestamp() == clock.now - 6 * 3600
+        clock.now += 18 * 3600
+        assert await bot.get_updates() == ()
+
+
 async def test_a_poller_that_asks_the_same_again_at_once_gets_one_update_only() -> None:
     async with team(clock=(clock := Clock())) as (sim, bot):
         await say(sim, "one", "two")

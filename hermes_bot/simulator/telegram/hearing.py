@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_bot.simulator.telegram.entities import part
+from hermes_bot.simulator.telegram.updates import KEPT_SECONDS
 from hermes_bot.simulator.telegram.world import NO_PERSON
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ def tell(telegram: Telegram, message: Message, *, is_edit: bool = False) -> None
     if not _is_heard(telegram, message):
         return
     kind = "channel_post" if message.chat.kind == "channel" else "message"
-    telegram.updates.add(f"edited_{kind}" if is_edit else kind, message.to_json())
+    age = telegram.now() - (message.edit_date or message.date)
+    telegram.updates.add(f"edited_{kind}" if is_edit else kind, message.to_json(), KEPT_SECONDS - age)
 
 
 def _is_heard(telegram: Telegram, message: Message) -> bool:

@@ -57,12 +57,14 @@ class Words:
         entities: None where the client is to find them.
         files: several make an album.
         album: its ``media_group_id``, where the pieces are sent one by one.
+        ago: how many seconds before now it was written.
     """
 
     text: str = ""
     entities: Sequence[Entity] | None = None
     files: Sequence[Attached] = ()
     album: str = ""
+    ago: float = 0.0
 
 
 def say(
@@ -83,6 +85,7 @@ def say(
         message = telegram.new_message(chat, author, topic, reply_to)
         entities = found(text) if words.entities is None else [dict(one) for one in words.entities]
         message.text, message.entities, message.album = text, entities, album
+        message.date -= int(words.ago)
         _stand(telegram, message, file)
         numbers.append(message.id)
     return numbers[0]

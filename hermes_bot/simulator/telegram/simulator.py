@@ -198,19 +198,21 @@ class TelegramSimulator:
         files: Sequence[Attached] = (),
         media_group: str = "",
         caption: str = "",
+        ago: float = 0.0,
     ) -> int:
         """Let somebody write, and return the message's id.
 
         A text over 4,096 units is cut into several messages and several files become an album, as a client
         does it; the id is the first one's. Mentions, commands and addresses in it are found unless
         ``entities`` says what there is. User 1087968824 is an anonymous admin, 136817688 somebody who writes
-        as a channel, 777000 a post from the linked channel.
+        as a channel, 777000 a post from the linked channel. With ``ago`` it was written so many seconds
+        earlier, while the bot was away, say.
 
         Raises:
             LookupError: no such user, chat or message.
             ValueError: no client would let them write this here.
         """
-        words = Words(text or caption, entities, files, media_group)
+        words = Words(text or caption, entities, files, media_group, ago)
         return people.say(self.state, user, chat, words, topic=topic, reply_to=reply_to)
 
     async def edit(self, user: int, chat: int, message: int, text: str) -> None:
