@@ -94,6 +94,15 @@ class Reception:
         Raises:
             HermesError: it was not stored; the platform must deliver it again.
         """
+        try:
+            return await self._accept(incoming)
+        except HermesError:
+            raise
+        except Exception:  # delivered again it would break again, and hold up all that is behind it
+            log.exception("inbox.poison", extra=fields(thread=incoming.thread, event=incoming.event_id))
+            return Reply(f"I could not take this: {BROKE}")
+
+    async def _accept(self, incoming: Incoming) -> Reply | None:
         if not self.is_open:
             raise HermesError("The bot is stopping; this message was not taken.")
         if not await self._rooms.gate.admits(incoming):

@@ -13,6 +13,7 @@ from world import Bench, Running, Talk, World, running, scripted
 
 from hermes_bot.errors import AdapterError, Ambiguous, PlaceGone, PostGone, RateLimited
 from hermes_bot.messages import Attachment, IncomingFile, Outgoing, Press, ThreadKey
+from hermes_bot.platforms import StoreRecords
 from hermes_bot.ports import STOP_PREFIX, Delivery, Pace, Placed
 from hermes_bot.runs.journal import post
 from hermes_bot.store import outbox, posts
@@ -489,7 +490,6 @@ async def test_what_a_tool_posts_is_told_sent_dead_or_waiting(tmp_path: Path) ->
 
 
 async def test_a_channel_that_gets_another_id_keeps_its_waiting_run(tmp_path: Path) -> None:
-    from hermes_bot.platforms import StoreRecords  # noqa: PLC0415 - of this test alone
 
     script = [act("request_info", question="Which?", options=["a", "b"]), finish("the answer")]
     async with scripted(tmp_path, script) as bot:
@@ -502,3 +502,34 @@ async def test_a_channel_that_gets_another_id_keeps_its_waiting_run(tmp_path: Pa
         await moved.press(asked.buttons[0].press.question, 0)
         assert (await moved.heard()).text == "the answer"
         assert Press(asked.buttons[0].press.question, 0) == asked.buttons[0].press
+
+
+async def test_a_channel_that_gets_another_id_while_a_run_works_gets_its_answer(tmp_path: Path) -> None:
+    bench = Bench()
+    bench.gate.clear()
+    script = [act("echo", word="x"), finish("AMBER", evidence=["echo"]), finish("again")]
+    async with scripted(tmp_path, script, tools=bench.tools()) as bot:
+        await bot.talk("1").say("go")
+        await bench.begun.wait()
+        await StoreRecords(bot.app.db, bot.clock, "world").move_channel("T1", "C1", "C7")
+        bench.gate.set()
+        moved = bot.talk("1", "C7")
+        assert (await moved.heard()).text == "AMBER"
+        await moved.say("and now?")
+        await moved.heard()
+        assert "you: AMBER" in bot.prompts[-1]
+
+
+async def test_a_message_that_breaks_our_own_code_costs_itself_only(tmp_path: Path) -> None:
+    async with scripted(tmp_path, otherwise=finish("fine")) as bot:
+
+        def broken(_: object) -> bool:
+            raise ZeroDivisionError
+
+        whole, bot.app.inbox.is_for_us = bot.app.inbox.is_for_us, broken
+        told = await bot.talk().say("poison")
+        assert told
+        assert "something in me broke" in told.text
+        bot.app.inbox.is_for_us = whole
+        await bot.talk().say("go on")
+        assert (await bot.talk().heard()).text == "fine"

@@ -129,6 +129,10 @@ def advance(db: sqlite3.Connection, state: RunState, expect: Collection[Status],
 
 def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
     """Store what follows from a state: the question it waits for, or the post it ends with."""
+    if state.status != "waiting" and state.status not in OVER:
+        return
+    if (now_in := runs.thread_of(db, state.run)) not in (None, state.thread):
+        state = state.changed(thread=now_in)  # the platform gave the channel another id while it worked
     if state.status == "waiting" and state.question is not None:
         questions.ask(db, state.question, state.run, now)
         post(db, question_post(state, state.question, _answered_message(db, state.run)), state.run, now)

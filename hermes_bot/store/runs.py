@@ -219,6 +219,12 @@ def _record(row: tuple[Any, ...]) -> RunRecord:
     return RunRecord(**values)
 
 
+def thread_of(db: sqlite3.Connection, run: str) -> ThreadKey | None:
+    """Return the thread that a run belongs to now."""
+    row = db.execute("SELECT thread FROM runs WHERE id = ?", (run,)).fetchone()
+    return None if row is None else ThreadKey.parse(row[0])
+
+
 def is_continued(db: sqlite3.Connection, run: str) -> bool:
     """Whether some run goes on from this one's stored state."""
     sql = "SELECT 1 FROM runs WHERE continues = ? AND continues <> ''"
