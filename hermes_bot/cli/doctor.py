@@ -97,7 +97,7 @@ async def _inside(config: Config) -> list[Finding]:
         say = f"The running bot cannot be asked ({error}). Is it of another version? Start it again."
         return [Finding("bad", "running bot", say)]
     running = [Finding("ok", "running bot", f"Process {status['pid']} was asked for what follows.")]
-    troubles = [Finding("bad", "running bot", trouble) for trouble in status["troubles"]]
+    troubles = [Finding("bad", "running bot", trouble) for trouble in status.get("troubles", ())]
     return [*running, *troubles, *(Finding(**one) for one in found["findings"])]
 
 

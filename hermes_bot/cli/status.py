@@ -10,8 +10,10 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from hermes_bot import __version__
 from hermes_bot.cli.output import FAILED, AsJson, print_json, print_table
 from hermes_bot.cli.settings import settings_of
+from hermes_bot.errors import HermesError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +35,9 @@ def status(context: typer.Context, *, as_json: AsJson = False) -> None:
     from hermes_bot.cli.hosting import call
 
     found = asyncio.run(call(settings_of(context).start(), "status"))
+    if found.get("version") != __version__:
+        theirs = found.get("version", "older")
+        raise HermesError(f"The running bot is {theirs}, this command {__version__}. Start the bot again.")
     if as_json:
         print_json(found)
     else:

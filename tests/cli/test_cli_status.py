@@ -7,14 +7,19 @@ import os
 import pty
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cli.shell import COMMAND, SECONDS, read_until
 
+from hermes_bot import admin
 from hermes_bot.simulator import SlackSimulator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cli.shell import Shell
+
+    from hermes_bot.ports import Emit
 
 
 def configure(shell: Shell, slack: SlackSimulator) -> None:
@@ -78,6 +83,20 @@ def test_a_configured_platform_that_no_daemon_serves_is_trouble(shell: Shell) ->
     assert done.code == 1
     assert "serving since\tno daemon runs" in done.out
     assert "trouble\tNo daemon serves telegram. Start it with: hermes-bot run" in done.out
+
+
+async def test_a_bot_of_another_version_is_to_be_started_again(shell: Shell) -> None:
+    folder = shell.folder / "state"
+    folder.mkdir()
+
+    async def status(args: Mapping[str, Any], emit: Emit) -> Mapping[str, Any]:
+        del args, emit
+        return {"pid": 1, "running": 0}  # as the first version answers
+
+    async with admin.serve(folder, {"status": status}):
+        done = await asyncio.to_thread(shell.run, "status", "--json", HERMES_BOT__STATE_DIR=str(folder))
+    assert done.code == 1
+    assert "Start the bot again" in done.object["error"]
 
 
 def test_on_a_terminal_the_start_is_a_few_lines_for_people(shell: Shell) -> None:
