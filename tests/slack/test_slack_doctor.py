@@ -34,6 +34,13 @@ async def test_where_all_is_well_every_finding_says_so() -> None:
         assert "UBOT" in found["Slack bot token"].say
 
 
+async def test_in_http_mode_no_app_token_is_looked_at() -> None:
+    async with asyncio.timeout(20), slack_with_people() as sim:
+        found = await findings(sim, settings={"mode": "http"}, secrets={"app_token": ""})
+        assert "Slack app token" not in found
+        assert found["Slack signing secret"].grade == "ok"
+
+
 async def test_one_scope_less_is_named_with_what_needs_it() -> None:
     async with asyncio.timeout(20), slack_with_people() as sim:
         sim.scopes.discard("files:read")
