@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot import markdown
+from hermes_bot.markdown.mapping import mapped
 from hermes_bot.markdown.tables import aligned
-from hermes_bot.markdown.tree import Fence, Item, Listing, Paragraph, Quote, Styled, Table
+from hermes_bot.markdown.tree import (
+    Code,
+    Fence,
+    Item,
+    Link,
+    Listing,
+    Paragraph,
+    Quote,
+    Styled,
+    Table,
+    Text,
+    flat,
+)
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_slack import mrkdwn
 from hermes_slack.presses import press_value
@@ -14,7 +28,7 @@ from hermes_slack.presses import press_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hermes_bot.markdown.tree import Block, Blocks
+    from hermes_bot.markdown.tree import Block, Blocks, Inline, Inlines
     from hermes_bot.messages import Button
 
 Json = dict[str, Any]
@@ -22,6 +36,7 @@ Json = dict[str, Any]
 LONGEST_MARKDOWN = 11_500  # of 12,000 in all markdown blocks of a message
 LONGEST_SECTION = 2_900  # of 3,000
 LONGEST_LABEL = 75
+LONGEST_HINT = 300
 MOST_BUTTONS = 25
 MOST_COLUMNS, MOST_ROWS = 20, 99  # of the one table a message may have, beside its header
 
@@ -34,7 +49,21 @@ def answer(text: str) -> list[Json]:
 def source(text: str) -> str:
     """Return a text as the Markdown that Slack is sent: links safe, mentions dead, one table at most."""
     blocks = _one_table(markdown.safe(text))
-    return mrkdwn.untokened(mrkdwn.uncalled(markdown.write(blocks)))
+    return markdown.write(mapped(blocks, _quiet, mrkdwn.quiet))
+
+
+def _quiet(inlines: Inlines) -> Inlines:
+    return tuple(map(_quiet_inline, inlines))
+
+
+def _quiet_inline(inline: Inline) -> Inline:
+    match inline:
+        case Text(text) | Code(text):
+            return replace(inline, text=mrkdwn.quiet(text))
+        case Styled(_, children) | Link(_, children) if not (isinstance(inline, Link) and inline.is_bare):
+            return replace(inline, children=_quiet(children))
+        case _:
+            return inline
 
 
 def card(text: str, buttons: Sequence[Button]) -> list[Json]:
@@ -57,10 +86,10 @@ def _mrkdwn(text: str) -> str:
 
 
 def _is_hint(block: Block) -> bool:
-    """Whether a paragraph is all in italics, as the line is that says how to answer."""
+    """Whether a paragraph is short and all in italics, as the line is that says how to answer."""
     match block:
-        case Paragraph((Styled("emphasis", _),)):
-            return True
+        case Paragraph((Styled("emphasis", children),)):
+            return len(flat(children)) <= LONGEST_HINT
         case _:
             return False
 

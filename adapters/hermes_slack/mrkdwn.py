@@ -51,17 +51,13 @@ def written(blocks: Sequence[Block]) -> str:
 
 def escaped(text: str) -> str:
     """Return a text with the three signs escaped that Slack reads in every text, and calls in it dead."""
-    return uncalled(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    quiet = _CALL.sub(f"@{DEAD}", text)
+    return quiet.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def uncalled(text: str) -> str:
-    """Return a text in which the words that call everybody are broken."""
-    return _CALL.sub(f"@{DEAD}", text)
-
-
-def untokened(text: str) -> str:
-    """Return a text in which what Slack reads as a mention is broken, for where its escapes do not hold."""
-    return _TOKEN.sub(f"<{DEAD}", text)
+def quiet(text: str) -> str:
+    """Return a text in which every call and mention is broken, for Markdown, where nothing is escaped."""
+    return _TOKEN.sub(f"<{DEAD}", _CALL.sub(f"@{DEAD}", text))
 
 
 def _block(block: Block) -> str:  # noqa: PLR0911 - one case a line

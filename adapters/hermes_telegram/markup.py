@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
+from hermes_bot.markdown import addresses
 from hermes_bot.markdown.addresses import DEAD
+from hermes_bot.markdown.inlines import dead_link
 from hermes_bot.markdown.tables import aligned
 from hermes_bot.markdown.tree import (
     Break,
@@ -33,7 +35,7 @@ from hermes_bot.markdown.tree import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from hermes_bot.markdown.tree import Block, Inline, Item, Style
+    from hermes_bot.markdown.tree import Block, Inline, Inlines, Item, Style
 
 _TAGS: Mapping[Style, str] = {"strong": "b", "emphasis": "i", "strike": "s"}
 _LINE = "─" * 12
@@ -164,7 +166,23 @@ def _runs(inlines: Iterable[Inline], tags: tuple[str, ...]) -> Iterator[_Run]:
             case Styled(style, children):
                 tag = _TAGS[style]
                 yield from _runs(children, tags if tag in tags else (*tags, tag))
+            case Link(url, children) if not _can_link(url):
+                yield from _runs(_named(url, children), tags)
             case Link(url, children):
                 tag = f'a href="{escape(url)}"'
                 shown = [_Run(escape(url, quote=False), (*tags, tag))] if inline.is_bare else None
                 yield from shown or _runs(children, (*tags, tag))
+
+
+def _can_link(url: str) -> bool:
+    """Whether Telegram makes a link of it: of others it drops the address."""
+    return not url.lower().startswith("mailto:") and "." in addresses.host_of(url)
+
+
+def _named(url: str, children: Inlines) -> Inlines:
+    """Return a link's label with the address for all to see; Telegram finds an e-mail address by itself."""
+    mail = re.fullmatch(r"mailto:([^?#]+)", url, re.IGNORECASE)
+    if not mail:
+        return dead_link(url, children)
+    address = (Text(mail[1]),)
+    return address if children in (address, (Text(url),)) else (*children, Text(" ("), *address, Text(")"))

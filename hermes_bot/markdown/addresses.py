@@ -10,8 +10,8 @@ The rule, in the order of the address:
 - only ``http``, ``https`` and ``mailto``; no name or password before the host; at most 2,000 characters;
 - a label of the host, a part of the path, and the fragment: at most 80 characters, no spaces, quotes,
   brackets or control characters once decoded, and no *token*: a run of 24 or more letters and digits with at
-  least one digit or with capitals in its midst, or of 28 or more of any, hexadecimal hashes, UUIDs and numbers of
-  up to 20 digits excepted;
+  least one digit or with capitals in its midst, or of 28 or more of any; hashes in hexadecimal, UUIDs and
+  numbers of up to 20 digits are none;
 - each name and value of the query: at most 40 characters, all together at most 160; words, numbers, versions,
   times and short codes (``checkout``, ``now-6h``, ``2026-01-01T09:00Z``, ``OPS-12``), no run of capitals over
   four letters, no token of 16 or more (20 or more of any letters);

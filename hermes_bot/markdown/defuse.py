@@ -10,20 +10,9 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.markdown import addresses
 from hermes_bot.markdown.inlines import dead_link, linked
+from hermes_bot.markdown.mapping import mapped
 from hermes_bot.markdown.parse import parse
-from hermes_bot.markdown.tree import (
-    Heading,
-    Item,
-    Link,
-    Listing,
-    Paragraph,
-    Quote,
-    Styled,
-    Table,
-    Text,
-    flat,
-    merged,
-)
+from hermes_bot.markdown.tree import Link, Styled, Text, flat, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,26 +28,7 @@ def safe(text: str) -> Blocks:
 
 def defuse(blocks: Iterable[Block]) -> Blocks:
     """Return blocks whose links may all be clicked; the others are a label and its address in code."""
-    return tuple(_defused(block) for block in blocks)
-
-
-def _defused(block: Block) -> Block:
-    match block:
-        case Paragraph(children):
-            return Paragraph(_safe(children))
-        case Heading(level, children):
-            return Heading(level, _safe(children))
-        case Quote(inner):
-            return Quote(defuse(inner))
-        case Listing(items, is_tight):
-            return Listing(
-                tuple(Item(defuse(item.blocks), item.number, item.checked) for item in items), is_tight
-            )
-        case Table(header, rows, alignments):
-            safe_rows = tuple(tuple(map(_safe, row)) for row in rows)
-            return Table(tuple(map(_safe, header)), safe_rows, alignments)
-        case _:
-            return block
+    return mapped(blocks, _safe)
 
 
 def _safe(inlines: Inlines) -> Inlines:

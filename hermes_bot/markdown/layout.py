@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 8_000  # platforms.md P27
 MOST_PARTS = 3  # platforms.md §13.6, §28.1
 SUMMARY = 600  # characters: about three lines
+_CHOOSE = "Choose one."
 _TOO_MUCH = 100_000  # characters: nobody looks for tables in it any more
 
 
@@ -58,9 +59,11 @@ def parts(message: Outgoing, room: Room) -> tuple[Outgoing, ...]:
     """Return the posts of a message, in order: each of its files and then its text.
 
     The first answers what the message answers; the first of the text takes the place of what the message
-    edits; buttons are under the last. Blank text is no part.
+    edits; buttons are under the last. Blank text is no part, unless there is something to choose.
     """
     pieces, made = _arranged(clean(message.text), room)
+    if message.buttons and not pieces:
+        pieces = (_CHOOSE,)
     bare = replace(message, text="", buttons=(), files=(), edits="")
     posts = [replace(bare, files=(file,)) for file in (*message.files, *made)]
     texts = [replace(bare, text=piece) for piece in pieces]

@@ -13,7 +13,7 @@ from hermes_bot.markdown.tree import flat
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hermes_bot.markdown.tree import Alignment, Inlines, Table
+    from hermes_bot.markdown.tree import Alignment, Table
 
 _GAP = " | "
 # a spreadsheet runs a cell that begins so; a negative number is none
@@ -68,8 +68,3 @@ def _padded(cell: str, columns: int, alignment: Alignment) -> str:
 
 def _inert(cell: str) -> str:
     return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def flat_row(row: Iterable[Inlines]) -> list[str]:
-    """Return the words of a row's cells."""
-    return [flat(cell) for cell in row]

@@ -54,6 +54,7 @@ _ESCAPED = re.compile(
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _LINE_START = re.compile(r"(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|~~~|[=|:-][\s|:=-]*$)")
 _NUMBER_START = re.compile(r"(\d{1,9})(?=[.)](?:\s|$))")
+_DELIMITER = re.compile(":?-+:?")  # a row of such cells would be read as another table's by simple readers
 _CLOSING = re.compile(r"(?:^|(?<=\s))#+$")  # it would be read as the mark that may end a heading
 _TASK_START = re.compile(r"(?=\[[ xX]\])")
 _LABEL_ODD = re.compile(r"(?<!\\)[\[\]]")
@@ -110,7 +111,8 @@ def _fence(fence: Fence) -> str:
     char = "~" if "`" in fence.language else "`"
     runs = re.findall(rf"{char}{{3,}}", "\n".join(fence.lines))
     mark = char * max(3, *(len(run) + 1 for run in runs), 3)
-    return "\n".join((mark + fence.language, *fence.lines, mark))
+    space = " " if fence.language.startswith("~") else ""
+    return "\n".join((mark + space + fence.language, *fence.lines, mark))
 
 
 def _table(table: Table) -> str:
@@ -120,7 +122,12 @@ def _table(table: Table) -> str:
 
 
 def _row(cells: Iterable[Inlines]) -> str:
-    return f"| {' | '.join(sound(cell).replace('|', _PIPE) for cell in cells)} |"
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(children: Inlines) -> str:
+    source = sound(children).replace("|", _PIPE)
+    return f"\\{source}" if _DELIMITER.fullmatch(source) else source
 
 
 def _list(listing: Listing, *, is_flipped: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_bot.markdown.tree import (
+    Code,
     Heading,
     Item,
     Link,
@@ -13,6 +14,7 @@ from hermes_bot.markdown.tree import (
     Quote,
     Styled,
     Table,
+    Text,
     merged,
 )
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def unstyled(blocks: Iterable[Block]) -> Blocks:
-    """Return blocks without styles, and with no difference between tight and loose lists."""
+    """Return blocks without styles and code spans, and with no difference between tight and loose lists."""
     return tuple(map(_block, blocks))
 
 
@@ -46,14 +48,16 @@ def _block(block: Block) -> Block:
 
 
 def _inlines(inlines: Iterable[Inline]) -> Inlines:
-    return merged(
-        one
-        for inline in inlines
-        for one in (
-            _inlines(inline.children)
-            if isinstance(inline, Styled)
-            else (Link(inline.url, _inlines(inline.children)),)
-            if isinstance(inline, Link)
-            else (inline,)
-        )
-    )
+    return merged(one for inline in inlines for one in _inline(inline))
+
+
+def _inline(inline: Inline) -> Inlines:
+    match inline:
+        case Styled(_, children):
+            return _inlines(children)
+        case Link(url, children):
+            return (Link(url, _inlines(children)),)
+        case Code(text):
+            return (Text(text),)
+        case _:
+            return (inline,)

@@ -25,6 +25,9 @@ THREAD = ThreadKey("telegram", "", "-1001", "5")
         ("3. a\n4. b\n   - c", "3. a\n4. b\n   • c"),
         ("> a\n>\n> > b", "<blockquote>a\n\n» b</blockquote>"),
         ("---", "────────────"),
+        ("[us](mailto:team@w.example)", "us (team@w.example)"),
+        ("<team@w.example>", "team@w.example"),
+        ("[here](http://grafana:3000/d/1)", "here (<code>http://grafana:3000/d/1</code>)"),
         ("a\nb", "a\nb"),
     ],
 )
