@@ -64,7 +64,8 @@ def _simple(one: SyntaxTreeNode, kind: Kind, names: Mapping[str, str]) -> Iterat
     if kind == "paragraph" and one.hidden:  # the paragraph of a tight list
         yield from children
     elif kind == "item":
-        yield Element("item", _ticked(children))
+        ticked = _ticked(children)
+        yield element("item", *ticked, task="" if ticked is children else "yes")
     else:
         yield Element(kind, children)
 

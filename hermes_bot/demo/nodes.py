@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 Kind = Literal[
     "actions",
@@ -83,17 +83,3 @@ def to_json(nodes: Iterable[Node]) -> list[object]:
         node if isinstance(node, str) else [node.kind, dict(node.attrs), *to_json(node.children)]
         for node in nodes
     ]
-
-
-def plain(nodes: Sequence[Node]) -> str:
-    """Return the words alone."""
-    return "".join(_words(nodes))
-
-
-def _words(nodes: Iterable[Node]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, str):
-            yield node
-        else:
-            yield from _words(node.children)
-            yield "\n" if node.kind in ("paragraph", "item", "row", "pre", "heading") else ""

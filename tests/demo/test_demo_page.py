@@ -165,7 +165,7 @@ async def test_a_menu_opens_moves_and_closes_by_keys(chromium: Browser, tmp_path
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("menuitem", name="Ask about this")).to_be_focused()
         await page.keyboard.press("ArrowDown")
-        await expect(page.get_by_role("menuitem", name="Copy text")).to_be_focused()
+        await expect(page.get_by_role("menuitem", name="Reply in thread")).to_be_focused()
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("menu")).to_have_count(0)
         await expect(alert.get_by_role("button", name="More actions")).to_be_focused()
@@ -231,6 +231,22 @@ async def test_a_file_is_attached_looked_into_and_downloaded(chromium: Browser, 
         downloaded = await waiting.value
         assert downloaded.suggested_filename == "note.txt"
         assert (await downloaded.path()).read_bytes() == b"line <b>1</b>\n"
+
+
+async def test_what_is_too_long_for_a_post_comes_as_a_file(chromium: Browser, tmp_path: Path) -> None:
+    whole = "# Findings\n\n" + "\n\n".join(f"Line {number} of what was found." for number in range(500))
+    async with Endpoint([finish(whole), finish(whole)]) as endpoint:
+        model = ModelSection(base_url=endpoint.url, name="m")
+        async with looking(chromium, tmp_path, Config(model=model)) as (page, _):
+            for platform in ("Slack-like", "Telegram-like"):
+                await page.get_by_role("button", name=platform).click()
+                await page.get_by_role("navigation").get_by_role("button", name="hermes").click()
+                await write(page, "tell me all of it")
+                files = page.get_by_role("list", name="Files").last
+                await expect(files.get_by_role("link")).to_have_text("findings.md")
+                await files.get_by_text("Preview").click()
+                await expect(files.get_by_role("region")).to_contain_text("Line 499 of what was found.")
+                await page.keyboard.press("Escape")
 
 
 async def test_the_colours_follow_the_system_until_somebody_chooses(

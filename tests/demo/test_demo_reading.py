@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,11 +11,19 @@ from hermes_bot.demo.blocks import read_message
 from hermes_bot.demo.entities import read_entities
 from hermes_bot.demo.marked import read_markdown
 from hermes_bot.demo.mrkdwn import encoded, read_mrkdwn
-from hermes_bot.demo.nodes import plain, to_json
+from hermes_bot.demo.nodes import Node, to_json
 from hermes_bot.simulator import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NAMES = {"U1": "Ann", "UBOT": "hermes", "C1": "general"}
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+def plain(nodes: Iterable[Node]) -> str:
+    """Return the words of nodes."""
+    return "".join(node if isinstance(node, str) else plain(node.children) for node in nodes)
 
 
 def mrkdwn(text: str) -> list[object]:
@@ -110,7 +118,7 @@ def test_markdown_has_lists_tables_headings_and_mentions() -> None:
     text = "# Head\n\n- [x] done\n- **two**\n\n| a | b |\n|---|--:|\n| 1 | `2` |\n\nto <@U1>"
     assert markdown(text) == [
         ["heading", {"level": "1"}, "Head"],
-        ["list", {}, ["item", {}, "☑ done"], ["item", {}, ["strong", {}, "two"]]],
+        ["list", {}, ["item", {"task": "yes"}, "☑ done"], ["item", {}, ["strong", {}, "two"]]],
         [
             "table",
             {},

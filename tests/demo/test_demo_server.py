@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -17,6 +16,10 @@ from hermes_bot.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def words(message: dict[str, Any]) -> str:
@@ -261,7 +264,7 @@ async def test_a_folder_with_a_bots_state_is_not_touched(tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="holds a bot's state already"):
         async with open_demo(Config(), tmp_path):
             pass
-    assert os.listdir(tmp_path) == ["hermes.db"]
+    assert names_in(tmp_path) == ["hermes.db"]
 
 
 async def test_your_state_folder_and_platforms_stay_out_of_it(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ const keep = (name, value) => { try { localStorage.setItem(name, value); } catch
 
 function sit(seat) {
   stream?.close();
+  model.unread.clear();
   keep("seat", seat);
   stream = listen(seat, (kind, told) => model.apply(kind, told), (isThere) => document.body.classList.toggle("lost", !isThere));
 }
@@ -184,9 +185,10 @@ function panelHead(title, about) {
 }
 
 function makeThread() {
-  const list = h("ol", { class: "log", role: "log", "aria-live": "polite", "aria-relevant": "additions", "aria-label": "Thread" });
+  const list = h("ol", { class: "log" });
+  const live = h("div", { role: "log", "aria-live": "polite", "aria-relevant": "additions", "aria-label": "Messages of the thread" }, list);
   const status = h("p", { class: "typing", id: "thread-status", role: "status" });
-  const scroller = h("div", { class: "scroller" }, list, status);
+  const scroller = h("div", { class: "scroller" }, live, status);
   const holder = h("div", {});
   $("side").replaceChildren(panelHead("Thread", `in ${placeName()}`), scroller, holder);
   $("side").setAttribute("aria-label", "Thread");
@@ -198,7 +200,7 @@ function makeThread() {
 }
 
 function makeRecords() {
-  $("side").replaceChildren(panelHead("What the bot records", "Its runs and rounds, from its own journal"), h("div", { class: "scroller", id: "records" }));
+  $("side").replaceChildren(panelHead("What the bot records", "Runs of all seats, as its operator sees them"), h("div", { class: "scroller", id: "records" }));
   $("side").setAttribute("aria-label", "What the bot records");
 }
 

@@ -61,6 +61,7 @@ export function icon(name) {
     path.setAttribute("d", d);
     svg.append(path);
   }
+  svg.classList.toggle("dots", name === "more");
   return svg;
 }
 

@@ -4,7 +4,7 @@
 /** A list of messages. */
 export class Log {
   /**
-   * @param {HTMLElement} list the `ol`
+   * @param {HTMLElement} list the `ol`, in an element that is read out
    * @param {HTMLElement} scroller what scrolls it
    * @param {HTMLElement|null} jump the button that leads to its end
    */
@@ -14,7 +14,9 @@ export class Log {
     this.jump = jump;
     this.shown = new Map();
     this.sticks = true; // somebody reads at the end, and is kept there
-    new ResizeObserver(() => this.sticks && this.toEnd()).observe(list);
+    const sizes = new ResizeObserver(() => this.sticks && this.toEnd());
+    sizes.observe(list);
+    sizes.observe(scroller);
     list.addEventListener("keydown", (event) => this.#onKey(event));
     list.addEventListener("focusin", (event) => this.#rove(event.target.closest("li[data-key]")));
     scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
@@ -56,7 +58,7 @@ export class Log {
   show(rows, isOther = false) {
     const { sticks } = this;
     if (isOther) {
-      this.list.setAttribute("aria-busy", "true");
+      this.list.parentElement.setAttribute("aria-busy", "true");
       this.list.replaceChildren();
       this.shown.clear();
     }
@@ -64,7 +66,7 @@ export class Log {
     if (isOther || (isAdded && rows.at(-1).isOwn)) this.toEnd();
     else if (sticks && changed) this.#reveal(changed);
     else if (isAdded) this.#offerJump(true);
-    if (isOther) requestAnimationFrame(() => this.list.setAttribute("aria-busy", "false"));
+    if (isOther) requestAnimationFrame(() => this.list.parentElement.setAttribute("aria-busy", "false"));
     if (!this.list.querySelector("li[tabindex='0']")) this.#rove(this.list.lastElementChild);
   }
 

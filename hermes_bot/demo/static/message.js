@@ -63,7 +63,10 @@ const badge = (author) => author.kind !== "person" && h("span", { class: "badge"
 
 function body(message, acts) {
   const made = h("div", { class: "body" }, build(message.body, (action, label, button) => acts.press(message, action, button)));
-  if (message.edited && message.platform === "slack") made.append(h("span", { class: "edited" }, " (edited)"));
+  if (message.edited && message.platform === "slack") {
+    const last = made.lastElementChild;
+    (last?.tagName === "P" ? last : made).append(h("span", { class: "edited" }, " (edited)"));
+  }
   return made;
 }
 
@@ -134,8 +137,8 @@ function footer(message, around, acts) {
 function tools(message, around, acts) {
   if (message.gone) return "";
   const made = h("div", { class: "message-tools" });
-  if (message.platform === "telegram") made.append(iconButton("reply", "Reply", () => acts.reply(message)));
-  else if (!around.inThread && !message.onlyYou) made.append(iconButton("thread", "Reply in thread", () => acts.openThread(message)));
+  const direct = directOf(message, around, acts);
+  if (direct) made.append(iconButton(direct.icon, direct.label, direct.run, { class: "icon-button direct" }));
   const entries = menuOf(message, around, acts);
   if (entries.length) {
     const more = iconButton("more", "More actions", () => openMenu(more, entries), { "aria-haspopup": "menu", "aria-expanded": "false" });
@@ -144,10 +147,16 @@ function tools(message, around, acts) {
   return made;
 }
 
+function directOf(message, around, acts) {
+  if (message.platform === "telegram") return { icon: "reply", label: "Reply", run: () => acts.reply(message) };
+  return around.inThread || message.onlyYou ? null : { icon: "thread", label: "Reply in thread", run: () => acts.openThread(message) };
+}
+
 function menuOf(message, around, acts) {
   const isOwn = message.author.me;
   return [
     message.platform === "slack" && !message.onlyYou && { label: "Ask about this", icon: "bolt", run: () => acts.ask(message) },
+    directOf(message, around, acts),
     isOwn && { label: "Edit", run: () => acts.edit(message, around.inThread) },
     isOwn && { label: "Delete", run: () => acts.remove(message), style: "danger" },
     { label: "Copy text", run: () => acts.copy(message) },

@@ -3,7 +3,7 @@
 import { h, icon, iconButton, toast } from "./dom.js";
 
 const SIMPLE = {
-  strong: "strong", emphasis: "em", strike: "s", underline: "u", code: "code", quote: "blockquote", item: "li", rule: "hr",
+  strong: "strong", emphasis: "em", strike: "s", underline: "u", code: "code", quote: "blockquote", rule: "hr",
 };
 const BOXES = new Set(["section", "columns", "field", "pair", "context"]);
 const SAFE = /^(?:https?:|mailto:|tel:|tg:)/i;
@@ -34,6 +34,8 @@ function element([kind, attributes, ...children], press) {
       return h("span", { class: "mention", dataset: { who: attributes.who ?? "" } }, inside());
     case "list":
       return attributes.start ? h("ol", { start: attributes.start }, inside()) : h("ul", {}, inside());
+    case "item":
+      return h("li", { class: attributes.task ? "task" : null }, inside());
     case "pre":
       return code(attributes.language ?? "", inside());
     case "table":
