@@ -1,8 +1,10 @@
-"""A clock that tests move by hand; sleeping on it ends when the time is reached."""
+"""Clocks that tests move by hand; sleeping on one ends when the time is reached."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -38,3 +40,38 @@ class FakeClock:
             if until <= self.seconds:
                 woken.set()
         self._sleepers = [(until, woken) for until, woken in self._sleepers if not woken.is_set()]
+
+
+@dataclass
+class JumpClock:
+    """The real time, and more of it: ``advance`` adds to what passes by itself, and wakes whose time is over.
+
+    Real sockets and libraries go on in real time beside it, so whoever sleeps on it is also woken by that.
+    """
+
+    ahead: float = 0.0
+    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.ahead)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
+
+    def seconds(self) -> float:
+        """Return the seconds since 1970, as platforms count them."""
+        return time.time() + self.ahead
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.monotonic() + seconds
+        while (left := until - self.monotonic()) > 0:
+            moved = self._moved
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await moved.wait()
+        await asyncio.sleep(0)
+
+    def advance(self, seconds: float) -> None:
+        self.ahead += seconds
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()

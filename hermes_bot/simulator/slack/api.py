@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +150,7 @@ class Api:
         return web.json_response(result.fields, status=result.status, headers=headers)
 
     def _record(self, name: str, args: Mapping[str, Any], team: Team | None, result: Result) -> None:
-        at, place = time.time(), team.id if team else ""
+        at, place = self.site.clock(), team.id if team else ""
         self.site.record(Call(name, args, at, result.status, result.error, place))
 
 

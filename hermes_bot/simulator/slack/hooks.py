@@ -136,5 +136,5 @@ class Hooks:
 
     def _respond(self, body: dict[str, Any], error: str, status: int, hook: Hook | None) -> web.Response:
         team = hook.team.id if hook else ""
-        self.site.record(Call(NAME, body, time.time(), status, error, team))
+        self.site.record(Call(NAME, body, self.site.clock(), status, error, team))
         return web.Response(status=status, text=error or "ok")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import secrets
+import time
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
@@ -48,7 +49,7 @@ class SlackServer:
         sockets: the bot's connections.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each has a default and is given by name
         self,
         *,
         speed: float = 1.0,
@@ -57,7 +58,9 @@ class SlackServer:
         is_strict: bool = True,
         retry_seconds: Sequence[float] = (0, 60, 300),
         seed: int = 0,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        """Make a Slack; ``clock`` is the time in seconds since 1970, as messages are stamped with it."""
         source = random.Random(seed)  # noqa: S311 - to be reproducible is the point
         windows, pulse = Windows(), Pulse()
         self.delivery = Delivery(source, windows, pulse, retry_seconds)
@@ -71,6 +74,7 @@ class SlackServer:
             random=source,
             windows=windows,
             pulse=pulse,
+            clock=clock,
         )
         self.sockets = Sockets(self.site)
         self._posting = Posting(self.site)

@@ -14,7 +14,7 @@ from hermes_bot.simulator.ledger import Ledger
 from hermes_bot.simulator.slack.workspace import Channel, Person, Stamps, Team
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hermes_bot.simulator.faults import FaultPlan
     from hermes_bot.simulator.limits import Limits
@@ -101,6 +101,7 @@ class Site:
         complaints: what a bot did that no bot should do, in words.
         statuses: of assistant threads, each a history of what was shown, by channel and root.
         tells_roots: whether a reply also tells of the changed root, as Slack may.
+        clock: the time in seconds since 1970, as messages and calls are stamped with it.
     """
 
     limits: Limits
@@ -120,11 +121,15 @@ class Site:
     complaints: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     statuses: defaultdict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
-    stamps: Stamps = field(default_factory=Stamps)
+    clock: Callable[[], float] = time.time
+    stamps: Stamps = field(init=False)
     random: random.Random = field(default_factory=random.Random)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     ending: asyncio.Event = field(default_factory=asyncio.Event)
     tells_roots: bool = False
+
+    def __post_init__(self) -> None:
+        self.stamps = Stamps(self.clock)
 
     def complain(self, what: str) -> None:
         """Record what a bot did wrong."""

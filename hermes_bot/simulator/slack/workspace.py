@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from hermes_bot.simulator.ledger import Entry
 
@@ -20,12 +20,13 @@ MICROSECONDS = 1_000_000
 class Stamps:
     """Gives each message its ``ts``: increasing, unique, six digits after the dot."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
         self._last = 0
 
     def next(self, ago: float = 0.0) -> str:
         """Return a stamp later than every one before; or one so many seconds back, unique all the same."""
-        self._last = max(time.time_ns() // 1000, self._last + 1)
+        self._last = max(int(self._clock() * MICROSECONDS), self._last + 1)
         moment = self._last - int(ago * MICROSECONDS)
         return f"{moment // MICROSECONDS}.{moment % MICROSECONDS:06d}"
 
