@@ -106,15 +106,15 @@ class App:
         self.registry = build_registry(config)
         moved = await self.db.read(all_moves)
         self._build_platforms(moved)
-        self.outbox = Outbox(self.db, self.adapters, self.clock, speed=config.pacing.speed)
+        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed)
         policy = Policy.of(config.access, moved)
         tools = (*post_tools(policy, self.outbox, self.db), *self._parts.tools)
         hands, close = build_hands(config, self.registry, tools, self.clock)
         self._stack.push_async_callback(close)
         self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
         self.inbox = Inbox(self.db, self.clock)
-        self._joiner = Joiner(self.db, self.adapters)
-        self.status = StatusLines(self.adapters, self.clock)
+        self._joiner = Joiner(self.db, self._served)
+        self.status = StatusLines(self._served, self.clock)
         self.gate = Gate(policy, self.db, self.clock)
         self.commands = Commands(self.db, self.runs, self.registry, config.bot.name)
         self.dispatcher = Dispatcher(
@@ -124,7 +124,7 @@ class App:
             join_seconds=config.bot.join_seconds,
         )
         self.dispatcher.on_wait = self._tell_wait
-        self.teller = Teller(self.db, self.clock, self.inbox, self.runs, self.outbox, self.adapters)
+        self.teller = Teller(self.db, self.clock, self.inbox, self.runs, self.outbox, self._served)
         rooms = Rooms(
             self.db,
             self.clock,
@@ -153,14 +153,20 @@ class App:
         if self._parts.adapters is None:
             records = partial(StoreRecords, self.db, self.clock, moved=moved)
             self.adapters, off = build_adapters(self.config, records, self.clock)
-        self.platforms = Platforms(self.adapters, self.clock, off)
+        self._served = dict(self.adapters)  # what is posted to; fewer where only this machine is served
+        self.platforms = Platforms(self._served, self.clock, off)
 
-    async def run(self, *, recover: bool) -> None:
+    async def run(self, *, recover: bool, is_local: bool = False) -> None:
         """Work until cancelled.
 
         Args:
             recover: go on with everything that was left unfinished; else only with what comes now.
+            is_local: serve this machine alone: a command that hosts the bot for a moment connects to no platform.
         """
+        if is_local:
+            for name, adapter in self.adapters.items():
+                if not isinstance(adapter, Operated):
+                    del self._served[name]
         ops = dict(self.operations.table())
         for adapter in self.adapters.values():
             if isinstance(adapter, Operated):
@@ -176,7 +182,7 @@ class App:
             log.info(
                 "app.ready",
                 extra={
-                    "adapters": ",".join(self.adapters),
+                    "adapters": ",".join(self._served),
                     "model": self.config.model.name if self.config.model else "offline",
                 },
             )

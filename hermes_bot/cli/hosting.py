@@ -64,7 +64,7 @@ async def _reach(
 
 async def _host(config: Config, stack: contextlib.AsyncExitStack, *, recover: bool) -> App:
     app = await stack.enter_async_context(App(config))
-    await stack.enter_async_context(Alongside(app.run(recover=recover)))
+    await stack.enter_async_context(Alongside(app.run(recover=recover, is_local=True)))
     await app.ready.wait()
     return app
 
