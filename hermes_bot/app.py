@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.messages import ThreadKey
-    from hermes_bot.ports import Adapter, Clock
+    from hermes_bot.ports import Adapter, Clock, Setup
     from hermes_bot.tools.declare import Tool
 
 log = logging.getLogger(__name__)
@@ -55,11 +55,13 @@ class Parts:
 
     Attributes:
         adapters: by platform; None means those found by entry point.
+        makers: how some of those found are made instead, by platform.
         tools: further tools.
         open_store: opens the database file.
     """
 
     adapters: Mapping[str, Adapter] | None = None
+    makers: Mapping[str, Callable[[Setup], Adapter]] = field(default_factory=dict)
     tools: Sequence[Tool] = ()
     open_store: Callable[[Path], Awaitable[Database]] = Database.open
 
@@ -152,7 +154,7 @@ class App:
         self.adapters: Mapping[str, Adapter] = self._parts.adapters or {}
         if self._parts.adapters is None:
             records = partial(StoreRecords, self.db, self.clock, moved=moved)
-            self.adapters, off = build_adapters(self.config, records, self.clock)
+            self.adapters, off = build_adapters(self.config, records, self.clock, self._parts.makers)
         self._served = dict(self.adapters)  # what is posted to; fewer where only this machine is served
         self.platforms = Platforms(self._served, self.clock, off)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -117,9 +118,14 @@ def _choose(
 
 
 def build_adapters(
-    config: Config, records: Callable[[str], Records], clock: Clock
+    config: Config,
+    records: Callable[[str], Records],
+    clock: Clock,
+    makers: Mapping[str, Callable[[Setup], Adapter]],
 ) -> tuple[dict[str, Adapter], dict[str, str]]:
     """Return the adapters that are on, and why the others are off, both by name.
+
+    ``makers`` take the place of entry points of the same name.
 
     Raises:
         ConfigError: the console adapter, which every command needs, is not installed.
@@ -131,7 +137,8 @@ def build_adapters(
     off: dict[str, str] = {}
     for plugin in found.plugins:
         try:
-            adapters[plugin.name] = _adapter(plugin, config, records(plugin.name), clock)
+            make = makers.get(plugin.name, plugin.value)
+            adapters[plugin.name] = _adapter(replace(plugin, value=make), config, records(plugin.name), clock)
         except ConfigError as error:
             off[plugin.name] = str(error)
     if "console" not in adapters:
