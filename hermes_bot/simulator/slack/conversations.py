@@ -63,6 +63,13 @@ def members(request: Request) -> Answer:
     return {"members": page, "response_metadata": {"next_cursor": cursor}}
 
 
+def everybody(request: Request) -> Answer:
+    """Return the people of a workspace, bots too."""
+    found = [person.to_json() for person in request.team.people.values()]
+    page, cursor = _cut(request, found, USUAL)
+    return {"members": page, "response_metadata": {"next_cursor": cursor}}
+
+
 def listed(request: Request) -> Answer:
     """Return the channels that the bot may know of."""
     return _list(request, is_member=False)

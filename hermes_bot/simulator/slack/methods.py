@@ -42,6 +42,7 @@ def methods(sockets: Sockets, files: Files, views: Views) -> Mapping[str, Method
         "apps.connections.open": Method(sockets.opened, "", TIER_3, token="xapp"),  # noqa: S106 - a kind of token
         "auth.test": Method(people.auth_test, "", OFTEN),
         "users.info": Method(people.users_info, "user | include_locale", TIER_4, "users:read"),
+        "users.list": Method(conversations.everybody, "| cursor limit include_locale", TIER_2, "users:read"),
         **_chat(),
         **_conversations(),
         **_files(files),
