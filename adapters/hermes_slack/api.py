@@ -18,7 +18,9 @@ from hermes_bot.errors import AdapterError, Ambiguous, RateLimited, Transient
 from hermes_slack.faults import RETRY_AFTER, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
+
+log = logging.getLogger(__name__)
 
 How = Literal["repeatable", "once"]
 
@@ -95,6 +97,23 @@ class Api:
             if fine and code == fine:
                 return {}
             raise _fault(method, error, how) from error
+
+    async def pages(
+        self, method: str, args: Mapping[str, Any], most: int
+    ) -> AsyncIterator[Mapping[str, Any]]:
+        """Yield the answers of a method that gives its list page by page, ``most`` of them.
+
+        Raises:
+            AdapterError: as ``call``.
+        """
+        cursor = ""
+        for _ in range(most):
+            answer = await self.call(method, {**args, **({"cursor": cursor} if cursor else {})})
+            yield answer
+            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor:
+                return
+        log.warning("slack.too_much_to_read", extra={"method": method, "pages": most})
 
     async def ask(self, method: str, args: Mapping[str, Any], *, how: How = "repeatable") -> Answer:
         """Call a method and return its answer with the headers.

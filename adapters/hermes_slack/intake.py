@@ -77,7 +77,7 @@ class Desk:
         if workspace is None:
             log.info("slack.foreign_team", extra={"team": team[:40]})
             return None
-        return Site(workspace.identity, team, self.bots, self.names.places, self.names.people)
+        return Site(workspace.identity, team, self.bots, self.names.places, self.names.known)
 
 
 class Intake(AsyncMiddleware):
@@ -179,7 +179,7 @@ class Intake(AsyncMiddleware):
             return {"response_type": "ephemeral", "text": ELSEWHERE}
         names = self._desk.names
         names.met(command.user_id, command.user_name)
-        incoming = read_command(command, names.people, self._desk.clock.now())
+        incoming = read_command(command, names.known, self._desk.clock.now())
         await self._desk.responder.remember(incoming.thread, command.user_id, command.response_url)
         reply = await self._accept(incoming)
         if reply is None:

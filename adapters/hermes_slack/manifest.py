@@ -25,12 +25,14 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
     "conversations.history": _HISTORY,
     "conversations.info": _READ,
     "conversations.open": ("im:write",),
+    "users.conversations": _READ,
     "reactions.add": ("reactions:write",),
     "reactions.remove": ("reactions:write",),
     "files.getUploadURLExternal": ("files:write",),
     "files.completeUploadExternal": ("files:write",),
     "files.info": ("files:read",),
     "users.info": ("users:read",),
+    "users.list": ("users:read",),
 }
 
 # Every event that is heard, with the scopes it needs (https://docs.slack.dev/reference/events)

@@ -27,6 +27,7 @@ class Pauses:
         run_post: between two of those messages in one channel, which has answers to take too.
         refresh: between two sendings of an unchanged status; Slack clears it after two minutes.
         minute: in which Slack counts calls.
+        learn: for learning names at the start.
         gap: without a connection, after which what was missed is read.
         life: between two notes of being alive.
         ready: that a post waits for the adapter to be connected.
@@ -48,6 +49,7 @@ class Pauses:
     run_post: float = 2.0
     refresh: float = 90.0
     minute: float = 60.0
+    learn: float = 3.0
     gap: float = 300.0
     life: float = 60.0
     ready: float = 10.0

@@ -178,17 +178,11 @@ async def pages(api: Api, method: str, args: Mapping[str, Any]) -> AsyncIterator
         AdapterError: not now.
     """
     seen: set[str] = set()
-    cursor = ""
-    for _ in range(PAGES):
-        answer = await api.call(method, {**args, **({"cursor": cursor} if cursor else {})})
+    async for answer in api.pages(method, args, PAGES):
         for one in answer.get("messages") or ():
             if isinstance(one, dict) and one.get("ts") not in seen:
                 seen.add(str(one.get("ts")))
                 yield one
-        cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
-        if not cursor:
-            return
-    log.warning("slack.too_much_to_read", extra={"method": method, "messages": len(seen)})
 
 
 def _where(thread: ThreadKey) -> dict[str, Any]:

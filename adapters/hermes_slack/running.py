@@ -126,7 +126,7 @@ class Session:
         self.workspaces = workspaces
         self.errands = Errands()
         self.budget = Budget(pauses.minute)
-        self.names = Names(workspaces, records, self.errands)
+        self.names = Names(workspaces, records, self.errands, pauses.learn)
         self.responder = Responder(web, workspaces, records, setup.clock)
         self.files = Files(workspaces, records, pauses, setup.clock)
         self.status = StatusBoard(workspaces, records, self.errands, pauses, self.budget)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"<([@#!][^<>\n]+|[a-zA-Z][a-zA-Z0-9+.-]*:[^<>\n]+)>")
 _FENCE = re.compile(r"\n?```\n?(.*?)\n?```\n?", re.DOTALL)
+_NOTHING = " \t\n,.;:!?…"  # what is left of a mention alone
 _SCHEME = re.compile(r"(?:https?://|mailto:|tel:)", re.IGNORECASE)
 
 
@@ -67,7 +68,7 @@ def without_mention(text: str, user: str) -> str:
     before, *rest = _mark(user).split(text)
     for piece in rest:
         before = _joined(before, piece)
-    return before.strip()
+    return before.strip() if before.strip(_NOTHING) else ""
 
 
 def _joined(before: str, after: str) -> str:
@@ -75,4 +76,6 @@ def _joined(before: str, after: str) -> str:
         return before + after.lstrip(",:;").lstrip(" \t")
     if before.endswith(",") and after.startswith(","):
         return before + after[1:]
+    if not after.strip():
+        return before.rstrip(", \t") + after
     return before + after if after[:1] in (",", ".", "?", "!", ";", ":", "\n", "") else f"{before} {after}"

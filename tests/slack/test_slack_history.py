@@ -27,9 +27,9 @@ async def test_a_thread_is_read_with_who_said_what_oldest_first() -> None:
         said = await it.adapter.earlier(key_of(root), None)
         assert [(one.user, one.user_name, one.text, one.from_bot) for one in said] == [
             ("slack:T1:U2", "bob", "db-3 is at 97 %", False),
-            ("slack:T1:U3", "cy", "moved to @U1", False),
+            ("slack:T1:U3", "cy", "moved to @ann (U1)", False),
             ("", "", "disk alert", False),
-            ("", "", "noted", True),
+            ("", "hermes", "noted", True),
         ]
         assert said[0].message_id == root
 

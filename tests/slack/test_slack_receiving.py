@@ -80,7 +80,6 @@ async def test_a_direct_message_is_addressed_and_read_by_one_person_alone() -> N
 
 async def test_a_private_channel_is_known_as_one_from_its_first_mention_on() -> None:
     async with desk() as it:
-        it.sim.swap_pairs = True
         await it.sim.say("U1", "G1", "<@UBOT> psst")
         assert [message.place for message in await it.hear(2)] == ["private", "private"]
 
@@ -91,7 +90,8 @@ async def test_what_kind_a_channel_is_outlives_a_restart() -> None:
         await it.sim.say("U1", "G1", "<@UBOT> psst")
         await it.hear(2)
         await it.until(lambda: records.texts.get(("place", "T1/G1")) == "private")
-    async with desk(records=records) as it:
+    faults = FaultPlan(Fault("users.conversations", "refuse", error="missing_scope"))
+    async with desk(slack_with_people(faults), records=records) as it:
         await it.sim.say("U1", "G1", "<@UBOT> psst")
         assert [message.place for message in await it.hear(2)] == ["private", "private"]
 
@@ -308,8 +308,16 @@ async def test_a_reply_in_a_direct_message_stays_there() -> None:
         assert (told.thread, told.only_for) == (ts, "")
 
 
-async def test_the_name_of_a_person_is_learnt_beside_the_way() -> None:
+async def test_people_and_channels_are_known_by_name_from_the_first_message_on() -> None:
     async with desk() as it:
+        await it.sim.say("U1", "D1", "ask <@U2> in <#C2>")
+        message = await it.core.next()
+        assert (message.user_name, message.text) == ("ann", "ask @bob (U2) in #other (C2)")
+
+
+async def test_a_name_that_was_not_told_at_the_start_is_learnt_beside_the_way() -> None:
+    faults = FaultPlan(Fault("users.list", "rate_limited", retry_after=30))
+    async with desk(slack_with_people(faults)) as it:
         await it.sim.say("U1", "D1", "first")
         assert (await it.core.next()).user_name == ""
         await it.until(lambda: it.calls("users.info"))
