@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from hermes_bot.ports import Clock
     from hermes_bot.simulator import FaultPlan
 
 SPEED = 1_000.0  # of every pace; how slow platforms are is other tests' subject
 SECONDS = 15.0  # for whatever is waited for; far more than it takes
 CONSOLE = "console"
 CHAT = ("slack", "telegram")
+TEAM, FORUM = -1001, -1002  # chats on Telegram
 PEOPLE = {
     "slack": {"asker": "U1", "other": "U2", "stranger": "U9"},
     "telegram": {"asker": "7", "other": "8", "stranger": "9"},
@@ -38,7 +40,7 @@ PEOPLE = {
 
 
 def slack_with_people(faults: FaultPlan | None = None, **settings: Any) -> SlackSimulator:
-    sim = SlackSimulator(speed=SPEED, faults=faults, **settings)
+    sim = SlackSimulator(**{"speed": SPEED, "faults": faults, **settings})
     for user, name in (("U1", "ann"), ("U2", "bob"), ("U9", "eve")):
         sim.add_user(user, name=name)
     for channel in ("C1", "C2"):
@@ -47,12 +49,12 @@ def slack_with_people(faults: FaultPlan | None = None, **settings: Any) -> Slack
 
 
 def telegram_with_people(faults: FaultPlan | None = None, **settings: Any) -> TelegramSimulator:
-    sim = TelegramSimulator(speed=SPEED, faults=faults, **settings)
+    sim = TelegramSimulator(**{"speed": SPEED, "faults": faults, **settings})
     for user, name in ((7, "Ann"), (8, "Bob"), (9, "Eve")):
         sim.add_user(user, name, name.lower())
-    sim.add_chat(-1001, kind="supergroup", title="Team", members=(7, 8, 9, 42))
+    sim.add_chat(TEAM, kind="supergroup", title="Team", members=(7, 8, 9, 42))
     sim.add_chat(
-        -1002, kind="supergroup", title="Forum", is_forum=True, members=(7, 8, 9, 42), topics={5: "Reports"}
+        FORUM, kind="supergroup", title="Forum", is_forum=True, members=(7, 8, 9, 42), topics={5: "Reports"}
     )
     return sim
 
@@ -91,16 +93,16 @@ def settings_for(
                 admins=("slack:T1:U2", "telegram:8"),
             ),
         ),
-        pacing=Pacing(speed=SPEED),
+        pacing=sections.pop("pacing", Pacing(speed=SPEED)),
         secrets=Secrets.model_validate({name: value for name, value in secrets.items() if value}),
         **sections,
     )
 
 
 @asynccontextmanager
-async def running_app(settings: Config, parts: Parts) -> AsyncIterator[App]:
+async def running_app(settings: Config, parts: Parts, clock: Clock | None = None) -> AsyncIterator[App]:
     """Run the real program in this process until the block ends; what it has in hand then is cut off."""
-    async with App(settings, parts=parts) as app, Alongside(app.run(recover=True)):
+    async with App(settings, parts=parts, clock=clock) as app, Alongside(app.run(recover=True)):
         await app.ready.wait()
         yield app
 

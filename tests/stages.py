@@ -16,7 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from endpoint import Answer, Endpoint, Scripted
-from places import CONSOLE, PEOPLE, running_app, settings_for, with_people
+from places import CONSOLE, PEOPLE, TEAM, running_app, settings_for, with_people
 
 from hermes_bot.admin import AdminClient
 from hermes_bot.alongside import Alongside
@@ -27,9 +27,12 @@ from hermes_bot.store.database import Database
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
+    from clock import JumpClock
+
+    from hermes_bot.ports import Adapter, Setup
     from hermes_bot.simulator import Entry, FaultPlan
     from hermes_bot.store.runs import RunRecord
     from hermes_bot.tools.declare import Tool
@@ -63,6 +66,10 @@ class Stage(ABC):
     people: Mapping[str, str] = field(default_factory=dict)
     sim: Any = None
 
+    async def say(self, text: str, who: str = "asker") -> str:
+        """Say something at the top, and return its id; not for the console."""
+        raise NotImplementedError
+
     @abstractmethod
     async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
         """Address the bot, at the top or in a thread; return the thread."""
@@ -78,6 +85,10 @@ class Stage(ABC):
     @abstractmethod
     async def verb(self, text: str, who: str = "asker", thread: str = "") -> str:
         """Use a command; return what it answers."""
+
+    async def edit(self, message: str, text: str, who: str = "asker") -> None:
+        """Edit one's message, and wait until the bot took note; not for the console."""
+        raise NotImplementedError
 
     @abstractmethod
     def now(self, thread: str) -> list[Seen]:
@@ -133,6 +144,10 @@ class Stage(ABC):
 class OnSlack(Stage):
     sim: SlackSimulator = field(default_factory=SlackSimulator)
     channel: str = "C1"
+    mark: str = "<@UBOT>"
+
+    async def say(self, text: str, who: str = "asker") -> str:
+        return await self.sim.say(self.people[who], self.channel, text)
 
     async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
         ts = await self.sim.say(self.people[who], self.channel, f"<@UBOT> {text}", thread_ts=thread)
@@ -166,6 +181,16 @@ class OnSlack(Stage):
         found: list[Entry] = await self.until(told)
         return found[-1].text
 
+    async def edit(self, message: str, text: str, who: str = "asker") -> None:
+        await self.changed(self.sim.edit(self.people[who], self.channel, message, text))
+
+    async def changed(self, act: Coroutine[Any, Any, None]) -> None:
+        """Let somebody do something that is one event, and wait until it is acknowledged."""
+        await self.until(lambda: not self.sim.unacked)
+        before = len(self.sim.acks)
+        await act
+        await self.until(lambda: len(self.sim.acks) > before)
+
     def now(self, thread: str) -> list[Seen]:
         return [
             _seen(it)
@@ -177,7 +202,10 @@ class OnSlack(Stage):
 @dataclass
 class OnTelegram(Stage):
     sim: TelegramSimulator = field(default_factory=TelegramSimulator)
-    chat: int = -1001
+    chat: int = TEAM
+
+    async def say(self, text: str, who: str = "asker") -> str:
+        return str(await self.sim.say(int(self.people[who]), self.chat, text))
 
     async def mention(self, text: str, who: str = "asker", thread: str = "") -> str:
         reply_to = int(self._last(thread).id) if thread else 0
@@ -214,6 +242,11 @@ class OnTelegram(Stage):
 
         found: list[Entry] = await self.until(told)
         return found[-1].text
+
+    async def edit(self, message: str, text: str, who: str = "asker") -> None:
+        before = self.sim.confirmed
+        await self.sim.edit(int(self.people[who]), self.chat, int(message), text)
+        await self.until(lambda: self.sim.confirmed > before)
 
     def now(self, thread: str) -> list[Seen]:
         return [_seen(it) for it in self._chain(thread) if it.from_bot and not _is_status(it)]
@@ -328,22 +361,26 @@ async def stage(  # noqa: PLR0913 - what a test may want of it, by name
     tools: Sequence[Tool] = (),
     faults: FaultPlan | None = None,
     sim: Any = None,
+    clock: JumpClock | None = None,
     open_store: Callable[[Path], Awaitable[Database]] = Database.open,
+    makers: Mapping[str, Callable[[Setup], Adapter]] | None = None,
     **sections: Any,
 ) -> AsyncIterator[Any]:
     """Put the bot on one platform, against an endpoint that follows a script.
 
     Leaving the block cuts the bot off in whatever it does. A platform that is given as ``sim``, started, goes
-    on then, and another stage over the same folder is the bot's next start there.
+    on then, and another stage over the same folder is the bot's next start there. A ``clock`` is the bot's
+    and the platform's; ``makers`` make adapters in another way, with shorter pauses say.
     """
     async with AsyncExitStack() as stack:
         endpoint = await stack.enter_async_context(Endpoint(script, otherwise=otherwise))
         if platform != CONSOLE and sim is None:
-            sim = await stack.enter_async_context(with_people(platform, faults))
+            timed = {"clock": clock.seconds} if clock else {}
+            sim = await stack.enter_async_context(with_people(platform, faults, **timed))
         on = {} if sim is None else {platform: sim}
         settings = settings_for(folder, model=endpoint.url, **on, **sections)
-        parts = Parts(tools=tools, open_store=open_store)
-        app = await stack.enter_async_context(running_app(settings, parts))
+        parts = Parts(tools=tools, open_store=open_store, makers=makers or {})
+        app = await stack.enter_async_context(running_app(settings, parts, clock))
         people = PEOPLE[platform]
         match platform:
             case "slack":
