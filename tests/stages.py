@@ -203,6 +203,7 @@ class OnSlack(Stage):
 class OnTelegram(Stage):
     sim: TelegramSimulator = field(default_factory=TelegramSimulator)
     chat: int = TEAM
+    mark: str = "@my_bot"
 
     async def say(self, text: str, who: str = "asker") -> str:
         return str(await self.sim.say(int(self.people[who]), self.chat, text))
