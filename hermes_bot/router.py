@@ -25,6 +25,7 @@ VERBS = {
 _STOP_WORDS = frozenset({"stop", "cancel", "never mind", "nevermind"})
 _GO_ON_WORDS = frozenset({"continue", "go on", "carry on"})
 _NAMES_SOMEBODY = re.compile(r"(?<![\w.@/])<?@\w")
+_MARKS = " ,.:;!"  # "<@UBOT>!" says as little as "<@UBOT>"
 _NOT_ALONE = frozenset({"run", "why"})  # these are verbs with arguments too; the others only stand alone
 # phones write curly quotes and no-break spaces, where a command means the plain ones
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
@@ -119,7 +120,7 @@ def route(message: Incoming, view: View) -> Route:  # noqa: PLR0911 - one answer
         return answer_to(view.question, text)
     if text.lower().rstrip(".!") in _GO_ON_WORDS:
         return GoOn()
-    return Task() if text or message.files else Command("help")
+    return Task() if text.strip(_MARKS) or message.files else Command("help")
 
 
 def _continues_talk(message: Incoming, text: str, view: View) -> bool:

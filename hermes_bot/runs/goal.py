@@ -35,12 +35,16 @@ def transcript(lines: Sequence[Line], said: Sequence[Incoming]) -> tuple[str, ..
     A long line is shortened in its middle, so that one long answer does not hide all that was said.
     """
     own = {message.message_id or message.event_id for message in said}
+    # a platform may learn what somebody is called only after their first message
+    called = {line.author: line.name for line in lines if line.name}
+    called |= {message.user: message.user_name for message in said if message.user_name}
     kept: list[str] = []
     room = TRANSCRIPT_CHARS
     for line in reversed(lines):
         if line.key in own:
             continue
-        shown = f"{'you' if line.from_bot else line.name or line.author}: {_shortened(line.text)}"
+        who = "you" if line.from_bot else line.name or called.get(line.author) or line.author
+        shown = f"{who}: {_shortened(line.text)}"
         room -= len(shown)
         if room < 0:
             break
