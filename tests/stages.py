@@ -58,6 +58,7 @@ class Stage(ABC):
     Attributes:
         platform: its name.
         people: ids of those who may speak, by the role names ``asker`` and ``other``; ``stranger`` may not.
+        mark: what names the bot in a message.
     """
 
     app: App
@@ -65,6 +66,7 @@ class Stage(ABC):
     platform: str = ""
     people: Mapping[str, str] = field(default_factory=dict)
     sim: Any = None
+    mark: str = ""
 
     async def say(self, text: str, who: str = "asker") -> str:
         """Say something at the top, and return its id; not for the console."""
@@ -186,7 +188,7 @@ class OnSlack(Stage):
 
     async def changed(self, act: Coroutine[Any, Any, None]) -> None:
         """Let somebody do something that is one event, and wait until it is acknowledged."""
-        await self.until(lambda: not self.sim.unacked)
+        await self.until(lambda: not self.sim.delivery.waiting)
         before = len(self.sim.acks)
         await act
         await self.until(lambda: len(self.sim.acks) > before)
