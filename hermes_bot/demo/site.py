@@ -184,7 +184,9 @@ class Site:
         if desk is None or not desk.is_seen(seat, found["channel"]):
             raise web.HTTPNotFound
         entry = desk.ledger.find(found["channel"], found["message"])
-        file = next((one for one in entry.files if str(one["id"]) == found["file"]), None) if entry else None
+        if entry is None or entry.deleted or entry.only_for not in ("", desk.to_json(seat)["me"]):
+            raise web.HTTPNotFound
+        file = next((one for one in entry.files if str(one["id"]) == found["file"]), None)
         if file is None:
             raise web.HTTPNotFound
         content = await desk.file(file)

@@ -72,7 +72,7 @@ def furnish_slack(slack: SlackSimulator) -> None:
     """Put people and channels into the Slack-like workspace."""
     for seat in SEATS:
         slack.add_user(seat.slack, name=seat.name)
-    everybody = {slack.bot_user, *(seat.slack for seat in SEATS)}
+    everybody = {seat.slack for seat in SEATS}
     slack.add_channel(GENERAL, name="general", members=everybody)
     slack.add_channel(INCIDENTS, name="incidents", members=everybody)
     slack.add_channel(PAYMENTS, name="payments-team", members=everybody - {SEATS[2].slack}, kind="group")
@@ -97,7 +97,7 @@ ALERT_TEXT = "The limit is 1 %. `POST /checkout` answers 502; catalog and paymen
 
 
 async def fill_slack(slack: SlackSimulator) -> None:
-    """Say what was said before the page opened."""
+    """Say what was said before the bot was invited and the page opened."""
     engineer, support, product = (seat.slack for seat in SEATS)
     await slack.say(
         support, GENERAL, "Customers write that paying ends with an error page. Is somebody looking into it?"
@@ -107,6 +107,8 @@ async def fill_slack(slack: SlackSimulator) -> None:
     )
     await slack.post_as_bot(MONITOR, INCIDENTS, "Checkout is above its error limit.", attachments=[_alert()])
     await slack.say(engineer, PAYMENTS, "payments 2.8.0 is out. It starts with more workers than 2.7 did.")
+    for channel in (GENERAL, INCIDENTS, PAYMENTS):
+        await slack.invite(slack.bot_user, channel, by=engineer)
 
 
 def _alert() -> dict[str, object]:

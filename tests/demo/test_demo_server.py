@@ -199,6 +199,8 @@ async def test_a_file_goes_up_and_comes_down(place: dict[str, str], tmp_path: Pa
         assert headers["Content-Type"].startswith("text/plain")
         if place["platform"] == "telegram":
             assert (await page.see(f"{path}?seat=support"))[0] == 404
+        await page.act("delete", **place, message=number)
+        assert (await page.see(path))[0] == 404
 
 
 @pytest.mark.parametrize(
