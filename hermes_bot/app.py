@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+WORKING = "working on it…"
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -140,6 +142,8 @@ class App:
         )
         self.reception = Reception(rooms)
         self.reception.on_over = self.followers.settled
+        self.reception.on_task = lambda thread: self.status.begin(thread, WORKING)
+        self.dispatcher.on_idle = lambda thread: self.status.show(thread, "")
         self.dispatcher.on_crash = self.reception.crashed
         self.outbox.on_dead = self.teller.died
         self.outbox.on_opened = self.reception.opened
@@ -163,7 +167,8 @@ class App:
 
         Args:
             recover: go on with everything that was left unfinished; else only with what comes now.
-            is_local: serve this machine alone: a command that hosts the bot for a moment connects to no platform.
+            is_local: serve this machine alone: a command that hosts the bot for a moment connects to no
+                platform.
         """
         if is_local:
             for name, adapter in self.adapters.items():
@@ -214,7 +219,7 @@ class App:
             return
         lane.run = run
         show = partial(self._show, lane.thread, run)
-        show("working on it…")
+        show(WORKING)
         try:
             steer = self.config.bot.busy == "steer"
             await self.runs.carry(run, added=lane.take_added if steer else tuple, show=show)

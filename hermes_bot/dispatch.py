@@ -101,6 +101,7 @@ class Dispatcher:
     Attributes:
         on_wait: told of a job that waits for its turn for longer than ``TELL_AFTER_SECONDS``.
         on_crash: told of a job that broke.
+        on_idle: told of a thread that has nothing to do any more.
     """
 
     def __init__(self, work: Work, clock: Clock, *, max_running: int, join_seconds: float) -> None:
@@ -113,6 +114,7 @@ class Dispatcher:
         self._is_closing = False
         self.on_wait: Callable[[Job, ThreadKey], Awaitable[None]] | None = None
         self.on_crash: OnCrash | None = None
+        self.on_idle: Callable[[ThreadKey], None] | None = None
 
     @property
     def running(self) -> int:
@@ -189,6 +191,8 @@ class Dispatcher:
                     if lane.jobs and not self._is_closing:  # until here it may still be edited or deleted
                         await self._do(lane.jobs.popleft(), lane)
         self._lanes.pop(lane.thread, None)
+        if self.on_idle is not None:
+            self.on_idle(lane.thread)
 
     async def _do(self, job: Job, lane: Lane) -> None:
         lane.run, lane.at_work = job.run, job

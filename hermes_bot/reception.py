@@ -76,6 +76,7 @@ class Reception:
 
     Attributes:
         is_open: whether messages are taken; closed when the program stops.
+        on_task: called with the thread of a task that is taken, before there is a run.
         on_over: called with the thread and id of a run that was ended from here; the id is empty where the
             task could not even become a run.
     """
@@ -86,6 +87,7 @@ class Reception:
         self._since = rooms.clock.now()  # what is older is another process's, until ``recover`` takes it over
         self.is_open = True
         rooms.inbox.is_for_us = lambda accepted: not isinstance(self._route(accepted), NotForUs)
+        self.on_task: Callable[[ThreadKey], None] | None = None
         self.on_over: Callable[[ThreadKey, str], None] | None = None
 
     async def accept(self, incoming: Incoming) -> Reply | None:
@@ -246,6 +248,8 @@ class Reception:
         return Reply(text) if text else None
 
     def _submit(self, number: int, said: Incoming) -> None:
+        if self.on_task is not None:
+            self.on_task(said.thread)
         job = Job(inbox=(number,), messages=(said,), received=self._rooms.clock.monotonic())
         self._rooms.dispatcher.submit(said.thread, job)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EVERY_SECONDS = 3.0
+AT_ONCE = 16  # lines that platforms are told at the same time
 SHOW_SECONDS = 5.0  # a platform that takes longer to show one is passed over
 
 
@@ -28,6 +29,7 @@ class _Line:
     wanted: str = ""
     shown: str = ""
     not_before: float = 0.0
+    is_busy: bool = False  # the platform is being told just now
 
 
 class StatusLines:
@@ -39,6 +41,7 @@ class StatusLines:
         self._lines: dict[ThreadKey, _Line] = {}
         self._stale: set[ThreadKey] = set()  # lines that show something else than is wanted
         self._more = asyncio.Event()
+        self._slots = asyncio.Semaphore(AT_ONCE)
 
     def show(self, thread: ThreadKey, text: str, run: str = "") -> None:
         """Have a text shown for a thread's run; an empty one removes the line at once."""
@@ -50,12 +53,20 @@ class StatusLines:
             self._stale.add(thread)
             self._more.set()
 
+    def begin(self, thread: ThreadKey, text: str) -> None:
+        """Have a text shown for a thread that shows nothing yet: a sign of life before a run is made."""
+        if thread not in self._lines:
+            self.show(thread, text)
+
     async def run(self) -> None:
-        """Show lines until cancelled."""
-        while True:
-            self._more.clear()
-            late = await self._show_due()
-            await self._until(late)
+        """Show lines until cancelled; one that a platform is slow to show holds up no other."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._more.clear()
+                for thread in self._due():
+                    self._lines[thread].is_busy = True
+                    group.create_task(self._refresh(thread))
+                await self._until(self._late())
 
     async def _until(self, late: float | None) -> None:
         """Wait until a line may be shown, or another text is wanted: a removal does not wait for the pace."""
@@ -73,7 +84,25 @@ class StatusLines:
         """Remove every line: the program ends."""
         for thread in tuple(self._lines):
             self.show(thread, "")
-        await self._show_due()
+        async with asyncio.TaskGroup() as group:
+            for thread in self._due():
+                group.create_task(self._refresh(thread))
+
+    async def _refresh(self, thread: ThreadKey) -> None:
+        """Show what a thread wants shown now."""
+        line = self._lines[thread]
+        line.is_busy = True
+        try:
+            async with self._slots:
+                self._stale.discard(thread)
+                if line.wanted != line.shown:
+                    line.shown, line.not_before = line.wanted, self._clock.monotonic() + EVERY_SECONDS
+                    await self._show(thread, line.shown, line.run)
+        finally:
+            line.is_busy = False
+            if not line.wanted and thread not in self._stale:
+                self._lines.pop(thread, None)
+            self._more.set()
 
     async def _show(self, thread: ThreadKey, text: str, run: str) -> None:
         adapter = self._adapters.get(thread.platform)
@@ -85,18 +114,13 @@ class StatusLines:
         except (AdapterError, TimeoutError) as error:  # a status line is never worth more than a try
             log.debug("status.unshown", extra=fields(thread=thread, error=str(error)))
 
-    async def _show_due(self) -> float | None:
-        """Show what is due; return the seconds until the next line is, None where none waits."""
+    def _due(self) -> list[ThreadKey]:
         now = self._clock.monotonic()
-        for thread in tuple(self._stale):
-            line = self._lines[thread]
-            if line.wanted != line.shown and line.not_before > now:
-                continue
-            self._stale.discard(thread)
-            if line.wanted != line.shown:
-                line.shown, line.not_before = line.wanted, now + EVERY_SECONDS
-                await self._show(thread, line.shown, line.run)
-            if not line.wanted and thread not in self._stale:
-                self._lines.pop(thread, None)
-        waits = [self._lines[thread].not_before - now for thread in self._stale]
-        return max(0.0, min(waits)) if waits else None
+        waiting = ((thread, self._lines[thread]) for thread in self._stale)
+        return [thread for thread, line in waiting if not line.is_busy and line.not_before <= now]
+
+    def _late(self) -> float | None:
+        """Return the seconds until the next line may be shown, None where none waits."""
+        now = self._clock.monotonic()
+        waiting = (self._lines[thread] for thread in self._stale)
+        return min((max(0.0, line.not_before - now) for line in waiting if not line.is_busy), default=None)

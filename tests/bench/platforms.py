@@ -87,6 +87,7 @@ class OnSlack:
         for number in range(THREADS):
             self.sim.add_channel(f"C{number}", name=f"c{number}", members=("U1", "U2", "UBOT"))
         self.roots: list[str] = []
+        self.said: dict[str, float] = {}
 
     def settings(self) -> tuple[str, dict[str, str]]:
         toml = f'[adapters.slack]\nbase_url = "{self.sim.base_url}"\n[access]\nchannels = ["slack:T1:*"]\n'
@@ -110,7 +111,16 @@ class OnSlack:
         await self.sim.say("U2", f"C{place}", f"word {number}", thread_ts=self.roots[place])
 
     async def mention(self, number: int) -> None:
-        await self.sim.say("U1", f"C{number % THREADS}", f"<@UBOT> task {number}")
+        ts = await self.sim.say("U1", f"C{number % THREADS}", f"<@UBOT> task {number}")
+        self.said[ts] = time.time()
+
+    def signs_of_life(self) -> list[float]:
+        """Return how long after each mention its thread first showed that the bot works, shortest first."""
+        first: dict[str, float] = {}
+        for call in self.sim.calls:
+            if call.method == "assistant.threads.setStatus" and call.args.get("status"):
+                first.setdefault(str(call.args["thread_ts"]), call.at)
+        return sorted(first[ts] - said for ts, said in self.said.items() if ts in first)
 
     def taken(self) -> int:
         return len(self.sim.acks)
@@ -154,6 +164,10 @@ class OnTelegram:
     async def beside(self, number: int) -> None:
         place = number % THREADS
         await self.sim.say(8, -1000 - place, f"word {number}", reply_to=self.roots[place])
+
+    def signs_of_life(self) -> list[float]:
+        """Return nothing: Telegram shows typing in a chat, not in a thread."""
+        return []
 
     async def mention(self, number: int) -> None:
         await self.sim.say(7, -1000 - number % THREADS, f"@my_bot task {number}")
@@ -210,6 +224,8 @@ async def working(people: People, seconds: float) -> dict[str, float]:
     taken = time.perf_counter() - begun
     acks = people.ack_seconds(known)
     found = {"mentions": float(events), "all_answered_after_s": round(taken, 1)}
+    if signs := people.signs_of_life():
+        found |= {"sign_of_life_p95_ms": _at(signs, 0.95) * 1_000, "signs_of_life": float(len(signs))}
     if acks:
         found |= {"ack_p50_ms": _at(acks, 0.5) * 1_000, "ack_p99_ms": _at(acks, 0.99) * 1_000}
     return found
