@@ -124,7 +124,7 @@ class History:
         handed = 0
         for message in sorted(found, key=lambda one: reading.order(one.ts)):
             event_id = f"{site.team}/{thread.channel}/{message.ts}/message"
-            incoming = reading.read(message, event_id, site)
+            incoming = self.desk.lines.read(message, event_id, site)
             if incoming is not None and reading.moment(message.ts) >= since:
                 handed += 1
                 reply = await accept(incoming)

@@ -8,15 +8,16 @@ on the way; what must be asked or answered is an errand that comes after.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.response import BoltResponse
 
 from hermes_bot.errors import HermesError
-from hermes_slack import reading, responding
+from hermes_slack import responding
 from hermes_slack.interactions import STALE, read_command, read_press_of, read_shortcut
+from hermes_slack.lines import Lines
 from hermes_slack.manifest import SHORTCUT
 from hermes_slack.reading import Site
 from hermes_slack.wire import Command, Envelope, Interaction, Message, Moved
@@ -70,6 +71,7 @@ class Desk:
     clock: Clock
     bots: frozenset[str]
     on_revoked: Callable[[str], None]
+    lines: Lines = field(default_factory=Lines)
 
     def site(self, team: str, enterprise: str = "") -> Site | None:
         """Return what events of a team are read with; None where we have no token for it."""
@@ -148,7 +150,7 @@ class Intake(AsyncMiddleware):
         if event is None or site is None:
             return
         event_id = envelope.event_id or f"{site.team}/{event.channel}/{event.ts}/{event.type}"
-        incoming = _understood(lambda found: reading.read(found, event_id, site), event)
+        incoming = _understood(lambda found: self._desk.lines.read(found, event_id, site), event)
         self._learn(event, site, incoming)
         if incoming is None:
             return
