@@ -54,7 +54,6 @@ class Memory:
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
     threads: list[tuple[ThreadKey, datetime]] = field(default_factory=list)
     moved: list[tuple[str, str, str]] = field(default_factory=list)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def thread_of(self, workspace: str, channel: str, message_id: str) -> ThreadKey | None:
         del workspace, channel, message_id

@@ -23,7 +23,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from hermes_bot.errors import AdapterError, BotBroken, RateLimited, Transient
 from hermes_slack.api import code_of, library_log, retry_after
 from hermes_slack.faults import BROKEN, broken_app_token
-from hermes_slack.intake import MALFORMED
+from hermes_slack.wire import MALFORMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,9 @@ async def open_address(app_api: Api) -> str:
                 "Slack asks to wait before the next socket.", retry_after(error.response.headers)
             ) from error
         raise Transient(f"Slack opens no socket just now ({code}).") from error
-    return str(answer.data["url"])
+    if not (address := answer.data.get("url")):
+        raise Transient("Slack names no address for a socket.")
+    return str(address)
 
 
 class _Socket(SocketModeClient):

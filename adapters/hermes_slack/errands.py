@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.errors import HermesError
+from hermes_slack.wire import MALFORMED
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -49,5 +50,7 @@ class Errands:
             await errand
         except HermesError as error:
             log.warning("slack.errand_failed", extra={"errand": name, "error": str(error)})
+        except MALFORMED:  # Slack answered in a shape that nobody foresaw
+            log.exception("slack.errand_bug", extra={"errand": name})
         finally:
             self._open -= 1

@@ -19,7 +19,6 @@ log = logging.getLogger(__name__)
 
 BOT_TOKEN = "HERMES_SLACK_BOT_TOKEN"  # noqa: S105 - the variable's name
 APP_TOKEN = "HERMES_SLACK_APP_TOKEN"  # noqa: S105 - the variable's name
-SIGNING_SECRET = "HERMES_SLACK_SIGNING_SECRET"  # noqa: S105 - the variable's name
 
 BROKEN = frozenset({
     "invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "org_login_required",

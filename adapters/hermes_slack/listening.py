@@ -17,7 +17,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from hermes_bot.errors import BotBroken
-from hermes_slack.intake import MALFORMED
+from hermes_slack.wire import MALFORMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

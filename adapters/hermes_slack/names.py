@@ -7,7 +7,6 @@ import logging
 from typing import TYPE_CHECKING, Any, cast
 
 from hermes_bot.errors import AdapterError
-from hermes_slack.reading import PLATFORM
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -153,9 +152,3 @@ def _place(channel: Mapping[str, Any]) -> Place:
         if channel.get("is_private") or channel.get("is_mpim") or channel.get("is_group")
         else "channel"
     )
-
-
-def bare(user: str) -> str:
-    """Return Slack's id of a person's stable identity; empty where it is none of ours."""
-    platform, _, rest = user.partition(":")
-    return rest.rpartition(":")[2] if platform == PLATFORM else ""

@@ -170,7 +170,7 @@ class Session:
                 group.create_task(self._keep_life())
                 group.create_task(self._watch_installation())
                 group.create_task(self._receive(accept))
-                group.create_task(self.status.sweep())
+                group.create_task(self._sweep())
         except BaseExceptionGroup as failed:
             raise _first_of(failed) from failed
 
@@ -219,11 +219,14 @@ class Session:
         if since is not None:
             self.errands.start("catch_up", self.history.catch_up(since, accept))
 
+    async def _sweep(self) -> None:
+        self.errands.start("sweep_status", self.status.sweep())
+
     async def _keep_life(self) -> None:
         """Note that somebody listens, for the next start."""
         while True:
             await asyncio.sleep(self._means.pauses.life)
-            await self.history.note_life()
+            self.errands.start("note_life", self.history.note_life())
 
     async def _watch_installation(self) -> None:
         await self._gone.wait()

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError)  # what JSON of another shape leads to
+
 
 class Wire(BaseModel):
     """One shape of Slack's JSON. Ids and ``ts`` are strings and stay strings."""

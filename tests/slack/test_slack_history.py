@@ -98,7 +98,7 @@ async def test_after_a_gap_open_threads_and_listed_channels_are_read_once() -> N
         open_root = await sim.say("U1", "C1", "<@UBOT> go")
         missed = await sim.say("U1", "C1", "and last month?", thread_ts=open_root)
         mention = await sim.say("U2", "C2", "<@UBOT> hi")
-        await sim.say("U2", "C2", "lunch?")
+        await sim.say("U3", "C2", "lunch?")
     records.threads = [(key_of(open_root), datetime.now(UTC))]
     core = Core()
     async with desk(

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_slack.content import content
-from hermes_slack.intake import MALFORMED
 from hermes_slack.reading import Site, moment, order, read
 from hermes_slack.texts import decoded, mentions, without_mention
-from hermes_slack.wire import Message
+from hermes_slack.wire import MALFORMED, Message
 from hermes_slack.workspaces import Identity
 
 if TYPE_CHECKING:
