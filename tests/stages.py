@@ -99,7 +99,7 @@ class Stage(ABC):
     def everything(self) -> list[Entry]:
         """Return what people see of the bot anywhere, status lines left out; not for the console."""
         seen: list[Entry] = [it for it in self.sim.ledger.entries if it.from_bot and not it.deleted]
-        return [it for it in seen if not it.only_for and not _is_status(it)]
+        return [it for it in seen if not it.only_for and not is_status(it)]
 
     def whispers(self, who: str = "asker") -> list[str]:
         """Return what the bot told one person alone; not for the console."""
@@ -197,7 +197,7 @@ class OnSlack(Stage):
         return [
             _seen(it)
             for it in self.sim.ledger.seen(self.channel, thread)
-            if it.from_bot and not it.only_for and not _is_status(it)
+            if it.from_bot and not it.only_for and not is_status(it)
         ]
 
 
@@ -240,7 +240,7 @@ class OnTelegram(Stage):
             return [
                 it
                 for it in self.sim.ledger.seen(str(self.chat))
-                if it.from_bot and it.reply_to == str(number) and not _is_status(it)
+                if it.from_bot and it.reply_to == str(number) and not is_status(it)
             ]
 
         found: list[Entry] = await self.until(told)
@@ -252,7 +252,7 @@ class OnTelegram(Stage):
         await self.until(lambda: self.sim.confirmed > before)
 
     def now(self, thread: str) -> list[Seen]:
-        return [_seen(it) for it in self._chain(thread) if it.from_bot and not _is_status(it)]
+        return [_seen(it) for it in self._chain(thread) if it.from_bot and not is_status(it)]
 
     def _chain(self, thread: str) -> list[Entry]:
         """Return the messages of a reply chain, from its root on."""
@@ -336,7 +336,8 @@ def _count_inbox(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT COUNT(*) FROM inbox").fetchone()[0])
 
 
-def _is_status(entry: Entry) -> bool:
+def is_status(entry: Entry) -> bool:
+    """Whether a post says only that the bot works."""
     return bool(PLACEHOLDERS.match(entry.text) and not entry.files) or any(
         str(button.get("value", button.get("action", ""))).startswith("s-")
         or button["label"] == "Stop working"

@@ -107,13 +107,21 @@ class StatusBoard:
             ]:
                 line.is_over = True
                 line.changed.set()
-        elif (known := self._lines.get((thread, run))) is not None:
+        elif (known := self._lines.get((thread, run)) or self._named(thread, run)) is not None:
             known.text = text
             known.changed.set()
         elif self._group is not None and not thread.is_new:
             line = _Line(thread, run, text, self._clock.monotonic(), self._chains.last_asked(thread))
             self._lines[thread, run] = line
             self._group.create_task(self._keep(line))
+
+    def _named(self, thread: ThreadKey, run: str) -> _Line | None:
+        """Return the line that was begun before its run had an id; from now on it is the run's."""
+        line = self._lines.pop((thread, ""), None)
+        if line is not None:
+            line.run = run
+            self._lines[thread, run] = line
+        return line
 
     def adopt(self, message: Outgoing) -> Placed | None:
         """Give a run's status message to its answer; None where there is none that fits."""
