@@ -28,8 +28,14 @@ class _Line:
     run: str = ""
     wanted: str = ""
     shown: str = ""
+    shown_run: str = ""
     not_before: float = 0.0
     is_busy: bool = False  # the platform is being told just now
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the platform shows another text, or does not know yet whose it is: its Stop needs a run."""
+        return self.wanted != self.shown or bool(self.wanted and self.run != self.shown_run)
 
 
 class StatusLines:
@@ -95,8 +101,9 @@ class StatusLines:
         try:
             async with self._slots:
                 self._stale.discard(thread)
-                if line.wanted != line.shown:
-                    line.shown, line.not_before = line.wanted, self._clock.monotonic() + EVERY_SECONDS
+                if line.is_old:
+                    line.shown, line.shown_run = line.wanted, line.run
+                    line.not_before = self._clock.monotonic() + EVERY_SECONDS
                     await self._show(thread, line.shown, line.run)
         finally:
             line.is_busy = False

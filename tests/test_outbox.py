@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -229,6 +230,29 @@ async def test_status_lines_are_paced_the_newest_wins_and_the_answer_always_come
         await talk.say("go")
         assert (await talk.heard()).text == "the answer"
         await bot.until(lambda: bot.world.status[talk.thread][-1] == "")
+
+
+@dataclass
+class NamingWorld(World):
+    names: list[tuple[str, str]] = field(default_factory=list)
+
+    async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
+        self.names.append((text, run))
+        await super().show_status(thread, text, run)
+
+
+async def test_a_line_that_was_shown_before_its_run_had_an_id_is_given_it(tmp_path: Path) -> None:
+    bench, world = Bench(), NamingWorld()
+    bench.gate.clear()
+    async with scripted(tmp_path, [act("echo", word="a")], tools=bench.tools(), world=world) as bot:
+        bot.app.status.begin(bot.talk().thread, "working on it…")
+        await bot.until(lambda: world.names == [("working on it…", "")])
+        bot.app.status.show(bot.talk().thread, "working on it…", "run7")
+        await bot.pass_time(3, step=1)
+        assert world.names[1:] == [("working on it…", "run7")]
+        bot.app.status.show(bot.talk().thread, "")
+        await bot.until(lambda: len(world.names) == 3)
+        assert world.names[2][0] == ""
 
 
 class StuckWorld(World):
