@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hermes_bot.store.runs import RunRecord
     from hermes_bot.tools.declare import Tool
 
-PLACEHOLDERS = re.compile(r"^[…⏳.\s]*$")
+PLACEHOLDERS = re.compile(r"^[…⏳.\s]*(working on it…)?$")
 
 
 @dataclass(frozen=True)
