@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
 from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Handler
 
     from hermes_bot.demo.desk import Desk, Json
-    from hermes_bot.demo.feed import Feed
+    from hermes_bot.demo.feed import Feed, Line
     from hermes_bot.demo.records import Records
     from hermes_bot.demo.world import Seat
 
@@ -129,25 +130,29 @@ class Site:
         """
         seat = _seat(request)
         response = web.StreamResponse(headers=headers() | {"Content-Type": "text/event-stream"})
-        with self._feed.line() as line:
+        with self._feed.line() as line, contextlib.suppress(ConnectionError):  # a page may go at any time
             await response.prepare(request)
             await response.write(f"retry: {RETRY_MILLISECONDS}\n\n".encode())
-            number = 0
-            told: tuple[str, Json] | None = ("state", self._seen(seat))
-            while True:
-                if told is not None:
-                    number += 1
-                    await response.write(_event(number, *told))
-                try:
-                    async with asyncio.timeout(BEAT_SECONDS):
-                        telling = await line.get()
-                except TimeoutError:
-                    await response.write(b": still here\n\n")
-                    told = None
-                    continue
-                if telling is None:
-                    return response
-                told = telling(seat)
+            await self._tell(response, line, seat)
+        return response
+
+    async def _tell(self, response: web.StreamResponse, line: Line, seat: Seat) -> None:
+        number = 0
+        told: tuple[str, Json] | None = ("state", self._seen(seat))
+        while True:
+            if told is not None:
+                number += 1
+                await response.write(_event(number, *told))
+            try:
+                async with asyncio.timeout(BEAT_SECONDS):
+                    telling = await line.get()
+            except TimeoutError:
+                await response.write(b": still here\n\n")
+                told = None
+                continue
+            if telling is None:
+                return
+            told = telling(seat)
 
     async def _act(self, request: web.Request) -> web.Response:
         act = self._acts.get(request.match_info["act"])

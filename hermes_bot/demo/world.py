@@ -92,8 +92,9 @@ def furnish_telegram(telegram: TelegramSimulator) -> None:
     telegram.add_chat(FORUM, title="Shop operations", members=everybody, is_forum=True, topics=topics)
 
 
-ALERT_TITLE = "checkout: 9 % of requests answered with 5xx"
-ALERT_TEXT = "The limit is 1 %. `POST /checkout` answers 502; catalog and payments' own probes are green."
+ALERT = "Checkout is failing."
+ALERT_TITLE = "checkout: 9 % of requests end in errors"
+ALERT_TEXT = "`POST /checkout` answers 502. The limit is 1 %."
 
 
 async def fill_slack(slack: SlackSimulator) -> None:
@@ -103,9 +104,9 @@ async def fill_slack(slack: SlackSimulator) -> None:
         support, GENERAL, "Customers write that paying ends with an error page. Is somebody looking into it?"
     )
     await slack.say(
-        product, GENERAL, "The newsletter goes out in two hours. I would like checkout to work by then :eyes:"
+        product, GENERAL, "The newsletter goes out in two hours. I would like checkout to work by then."
     )
-    await slack.post_as_bot(MONITOR, INCIDENTS, "Checkout is above its error limit.", attachments=[_alert()])
+    await slack.post_as_bot(MONITOR, INCIDENTS, ALERT, attachments=[_alert()])
     await slack.say(engineer, PAYMENTS, "payments 2.8.0 is out. It starts with more workers than 2.7 did.")
     for channel in (GENERAL, INCIDENTS, PAYMENTS):
         await slack.invite(slack.bot_user, channel, by=engineer)
@@ -131,6 +132,9 @@ async def fill_telegram(telegram: TelegramSimulator) -> None:
     asked = await telegram.say(support, GROUP, "Customers cannot pay. Does anybody know more?")
     await telegram.say(product, GROUP, "The newsletter goes out in two hours…", reply_to=asked)
     await telegram.say(
-        MONITOR_USER, FORUM, f"{ALERT_TITLE}\nThe limit is 1 %. For 35 minutes.", topic=FORUM_INCIDENTS
+        MONITOR_USER,
+        FORUM,
+        f"{ALERT}\n{ALERT_TITLE}, for 35 minutes. The limit is 1 %.",
+        topic=FORUM_INCIDENTS,
     )
     await telegram.say(engineer, FORUM, "Weekly report comes on Monday.", topic=FORUM_REPORTS)

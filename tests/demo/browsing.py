@@ -61,4 +61,4 @@ async def looking(
         await page.get_by_role("heading", name="incidents", level=1).wait_for()
         yield page, demo
         await page.close()
-        assert troubles == []
+        assert not troubles, troubles

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from demo.browsing import PHONE, looking, needs_chromium
-from endpoint import Endpoint, act, finish, held
+from endpoint import Endpoint, finish, held
 from playwright.async_api import expect
 
 from hermes_bot.config import Config, ModelSection
@@ -117,12 +117,14 @@ async def test_a_waiting_run_is_stopped_by_a_word(chromium: Browser, tmp_path: P
 
 async def test_a_run_at_work_is_stopped_by_a_word(chromium: Browser, tmp_path: Path) -> None:
     never = asyncio.Event()
-    async with Endpoint([act("now"), held(finish("Never said."), never)]) as endpoint:
+    async with Endpoint([held(finish("Never said."), never)]) as endpoint:
         model = ModelSection(base_url=endpoint.url, name="m")
         async with looking(chromium, tmp_path, Config(model=model)) as (page, _):
             await write(page, "@hermes count all stars")
             await page.get_by_role("button", name="working on it").click()
             await expect(page.get_by_role("complementary")).to_contain_text("hermes working on it")
+            async with asyncio.timeout(15):
+                await endpoint.arrived.wait()
             await write(page, "stop", "#thread-text")
             await expect(page.get_by_role("complementary")).to_contain_text("Stopped as asked.")
             await expect(page.get_by_role("complementary")).not_to_contain_text("working on it")

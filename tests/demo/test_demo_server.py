@@ -244,6 +244,7 @@ async def test_the_shortcut_asks_about_a_message_in_its_thread(tmp_path: Path) -
         await page.act("shortcut", **INCIDENTS, message=alert["id"])
         told = await events.until(lambda kind, told: kind == "message" and told["author"]["kind"] == "bot")
         assert told["thread"] == alert["id"]
+        assert "too many connections" in words(told)  # service and time stand in the alert
 
 
 async def test_a_topic_keeps_what_is_said_in_it(tmp_path: Path) -> None:

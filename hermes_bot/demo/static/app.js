@@ -126,6 +126,7 @@ function isGrouped(before, message) {
 
 function drawPlace() {
   const { platform, channel, topic } = model.place;
+  $("toasts").replaceChildren();
   document.body.dataset.platform = platform;
   for (const one of document.querySelectorAll(".switch button")) one.setAttribute("aria-pressed", String(one.dataset.platform === platform));
   const kind = { private: "lock", direct: "person", group: "people", forum: "people" }[model.channel.kind];
