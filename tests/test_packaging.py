@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import email
+import json
 import os
 import re
 import subprocess
 import sys
 import tarfile
 import tomllib
+import urllib.request
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,6 +176,28 @@ def test_the_installed_wheel_diagnoses_the_demo_from_any_folder(installed: Path,
     )
     assert done.returncode == 0, done.stderr
     assert "postgres.log:249" in done.stdout
+
+
+def test_the_installed_wheel_runs_the_demo_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    script = "import sys, hermes_bot.cli as cli; assert 'site' in cli.__file__, cli.__file__; cli.main()"
+    with subprocess.Popen(  # noqa: S603 - the command is the test's own
+        [sys.executable, "-c", script, "demo", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
+    ) as demo:
+        assert demo.stdout is not None
+        try:
+            url = json.loads(demo.stdout.readline())["url"]
+            for path in ("", "static/app.js", "static/style.css"):
+                with urllib.request.urlopen(url + path, timeout=30) as page:  # noqa: S310 - of our own on loopback
+                    assert page.status == 200
+            demo.terminate()
+            assert demo.wait(timeout=30) == 0
+        finally:
+            demo.kill()
+    assert list(tmp_path.iterdir()) == []
 
 
 def _plain(name: str) -> str:
