@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
 from demo.visiting import INCIDENTS, visiting
 
+from hermes_bot import demo
 from hermes_bot.config import Bot, Config
 from hermes_bot.demo import open_demo
 from hermes_bot.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
+
+STATIC = Path(demo.__file__).parent / "static"
 
 
 def names_in(folder: Path) -> list[str]:
@@ -39,6 +43,15 @@ async def test_the_page_lets_nothing_in_from_elsewhere(tmp_path: Path) -> None:
             "Content-Security-Policy"
         ]
         assert (await page.see("/nothing"))[0] == 404
+
+
+def test_no_script_of_the_page_reads_a_text_as_markup() -> None:
+    scripts = sorted(STATIC.glob("*.js"))
+    assert len(scripts) > 10
+    for script in scripts:
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script.read_text()
+        )
 
 
 @pytest.mark.parametrize(
