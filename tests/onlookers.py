@@ -10,6 +10,15 @@ if TYPE_CHECKING:
     from stages import Stage
 
 
+async def all_taken(it: Stage) -> None:
+    """Wait until the bot took all that the platform has for it, and is done with it."""
+    if it.platform == "slack":
+        await it.until(lambda: not it.sim.delivery.on_way)
+    else:
+        await it.until(lambda: not len(it.sim.state.updates))
+    await it.settle()
+
+
 def showing(it: Stage) -> list[str]:
     """Return the status lines that people can see now."""
     posts = [entry for entry in it.sim.ledger.entries if entry.from_bot and not entry.deleted]

@@ -74,7 +74,12 @@ def order(ts: str) -> tuple[int, int]:
 
 
 def person(site: Site, message: Message) -> str:
-    """Return the stable identity of an author; in a shared channel it is of the author's own workspace."""
+    """Return the stable identity of an author; in a shared channel it is of the author's own workspace.
+
+    A program has two, its bot's and its user's: it is called by the one that the access list has.
+    """
+    if message.bot_id and (listed := site.bots & _identities(message, site)):
+        return min(listed)
     if message.bot_id and not message.user:
         return f"{PLATFORM}:{site.team}:{message.bot_id}"
     team = message.user_team or message.source_team or message.team or site.team

@@ -71,6 +71,7 @@ class Delivery:
         redeliver: how many of the next events are sent again although they were acknowledged.
         redeliver_rate: the share of all events that are.
         jitter: each event waits a random time up to so many seconds: they overtake each other.
+        on_way: how many events are neither acknowledged nor given up.
     """
 
     random: random.Random
@@ -87,6 +88,7 @@ class Delivery:
     redeliver: int = 0
     redeliver_rate: float = 0.0
     jitter: float = 0.0
+    on_way: int = 0
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
     async def run(self) -> None:
@@ -110,17 +112,22 @@ class Delivery:
         """Take an event; it is sent from here on, until it is acknowledged or given up."""
         pause = after + (self.random.uniform(0, self.jitter) if self.jitter else 0.0)
         self.start(self._deliver(payload, pause))
+        self.on_way += 1
 
     async def ask(self, kind: EnvelopeKind, payload: Mapping[str, Any], *, accepts_response: bool) -> Ack:
         """Send a command or an interaction, once, and return how it was taken."""
         return await self._try(Envelope(self._id(), kind, payload, accepts_response))
 
     async def _deliver(self, payload: Mapping[str, Any], pause: float) -> None:
-        if pause:
-            await asyncio.sleep(pause)
-        attempts = await self._until_acked(payload)
-        if attempts and self._is_sent_again():
-            await self._try(Envelope(self._id(), "events_api", payload, attempt=attempts, reason="timeout"))
+        try:
+            if pause:
+                await asyncio.sleep(pause)
+            attempts = await self._until_acked(payload)
+            if attempts and self._is_sent_again():
+                again = Envelope(self._id(), "events_api", payload, attempt=attempts, reason="timeout")
+                await self._try(again)
+        finally:
+            self.on_way -= 1
 
     async def _until_acked(self, payload: Mapping[str, Any]) -> int:
         """Return how many tries it took; 0 where none was acknowledged."""
