@@ -39,7 +39,7 @@ async def slack(page: Page) -> None:
     await thread.get_by_role("button", name="last hour").click()
     await thread.get_by_text("Evidence").wait_for()
     await page.get_by_role("button", name="Hide what to try").click()
-    await thread.get_by_text("chose last hour").scroll_into_view_if_needed()
+    await thread.locator(".scroller").evaluate("one => one.scrollTo(0, 0)")
 
 
 async def telegram(page: Page) -> None:
