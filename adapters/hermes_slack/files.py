@@ -13,6 +13,7 @@ import aiohttp
 
 from hermes_bot.errors import AdapterError, ContentRefused, PlaceGone, Transient
 from hermes_slack import render
+from hermes_slack.addresses import OUTSIDE, followed, of_slack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,8 +28,10 @@ log = logging.getLogger(__name__)
 
 UPLOAD = "upload"  # the kind of record: the files of a post, by its key, so that it can be asked for
 ALT_CHARS = 1_000
-MOST_BYTES = 100_000_000
+MOST_BYTES = 20_000_000  # as the core takes; what Slack announces may be less than what comes
+HOPS = 3
 CHUNK = 65_536
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 TRANSFER = aiohttp.ClientTimeout(total=50.0)  # below what the core waits for
 
 
@@ -85,7 +88,11 @@ class Files:
         )
         try:
             async with api.session.post(
-                str(answer["upload_url"]), data=io.BytesIO(content), proxy=api.proxy, timeout=TRANSFER
+                of_slack(str(answer.get("upload_url")), api.base_url),
+                data=io.BytesIO(content),
+                proxy=api.proxy,
+                timeout=TRANSFER,
+                allow_redirects=False,
             ) as done:
                 if done.status != 200:  # noqa: PLR2004 - HTTP's "OK"
                     raise Transient(f"Slack did not take the bytes of {file.name} ({done.status}).")
@@ -154,14 +161,9 @@ class Files:
         found = (await api.call("files.info", {"file": ref})).get("file") or {}
         address = found.get("url_private_download") or found.get("url_private")
         if not address or found.get("mode") == "external":
-            raise ContentRefused("it lies outside Slack, or is gone")
+            raise ContentRefused(OUTSIDE)
         try:
-            headers = {"Authorization": f"Bearer {api.token}"}
-            async with api.session.get(
-                str(address), headers=headers, proxy=api.proxy, timeout=TRANSFER
-            ) as answer:
-                _let_in(answer, str(found.get("mimetype") or file.kind))
-                await _write(answer, target)
+            await _download(api, str(address), str(found.get("mimetype") or file.kind), target)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Transient("Slack did not hand it over") from error
         except OSError as error:
@@ -179,6 +181,22 @@ async def _content_of(file: Attachment) -> bytes:
     except OSError as error:
         raise ContentRefused(f"The file {file.name} is not there any more.") from error
     return content or b"\n"  # Slack refuses an upload of no bytes
+
+
+async def _download(api: Api, address: str, kind: str, target: Path) -> None:
+    """Fetch a file with the bot token, which is shown to nobody but Slack."""
+    headers = {"Authorization": f"Bearer {api.token}"}
+    here = of_slack(address, api.base_url)
+    for _ in range(HOPS):
+        async with api.session.get(
+            here, headers=headers, proxy=api.proxy, timeout=TRANSFER, allow_redirects=False
+        ) as answer:
+            if answer.status not in _REDIRECTS:
+                _let_in(answer, kind)
+                await _write(answer, target)
+                return
+            here = followed(here, answer.headers.get("Location", ""), api.base_url)
+    raise ContentRefused(OUTSIDE)
 
 
 def _let_in(answer: aiohttp.ClientResponse, kind: str) -> None:

@@ -20,7 +20,7 @@ from hermes_slack.interactions import STALE, read_command, read_press_of, read_s
 from hermes_slack.lines import Lines
 from hermes_slack.manifest import SHORTCUT
 from hermes_slack.reading import Site
-from hermes_slack.wire import Command, Envelope, Interaction, Message, Moved
+from hermes_slack.wire import MALFORMED, Command, Envelope, Interaction, Message, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -50,7 +50,6 @@ MESSAGES = {
     "mpim": "message.mpim",
 }
 ELSEWHERE = "I am not set up for this workspace."
-MALFORMED = (ValueError, TypeError, LookupError, AttributeError)  # what JSON of another shape leads to
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,9 @@ class Intake(AsyncMiddleware):
         except HermesError as error:
             log.warning("slack.not_taken", extra={"error": str(error)})
             return BoltResponse(status=503)
+        except MALFORMED as error:  # it would be no better the next time
+            log.warning("slack.malformed", extra={"error": type(error).__name__})
+            return BoltResponse(status=200)
         return BoltResponse(status=200, body=answer or "")
 
     async def _take(self, body: Body) -> Ack:

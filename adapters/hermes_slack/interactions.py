@@ -110,4 +110,6 @@ def _place_named(channel_name: str) -> Place:
 
 def _fingerprint(secret: str) -> str:
     """Return a name for what must not be written down: who holds a trigger or an address can act with it."""
-    return hashlib.sha256(secret.encode()).hexdigest()[:16] if secret else secrets.token_hex(8)
+    return (
+        hashlib.sha256(secret.encode(errors="replace")).hexdigest()[:16] if secret else secrets.token_hex(8)
+    )

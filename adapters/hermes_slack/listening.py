@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from slack_bolt.async_app import AsyncApp
 
+    from hermes_slack.pauses import Pauses
     from hermes_slack.vitals import Vitals
 
 log = logging.getLogger(__name__)
@@ -39,10 +40,11 @@ class Listener:
         port: that it listens on, once it does.
     """
 
-    def __init__(self, app: AsyncApp, secrets: Sequence[str], vitals: Vitals) -> None:
+    def __init__(self, app: AsyncApp, secrets: Sequence[str], vitals: Vitals, pauses: Pauses) -> None:
         self._app = app
         self._verifiers = [SignatureVerifier(secret) for secret in secrets]
         self._vitals = vitals
+        self._pauses = pauses
         self.port = 0
 
     async def run(self, host: str, port: int, path: str) -> None:
@@ -53,7 +55,13 @@ class Listener:
         """
         server = web.Application(client_max_size=MOST_BYTES)
         server.router.add_post(path, self._take)
-        runner = web.AppRunner(server, access_log=None, shutdown_timeout=1.0)
+        runner = web.AppRunner(
+            server,
+            access_log=None,
+            shutdown_timeout=1.0,
+            keepalive_timeout=self._pauses.idle,
+            lingering_time=self._pauses.body,
+        )
         await runner.setup()
         try:
             await self._listen(runner, host, port)
@@ -74,7 +82,13 @@ class Listener:
         log.info("slack.listening", extra={"host": host, "port": self.port})
 
     async def _take(self, request: web.Request) -> web.Response:
-        body = await request.read()
+        try:
+            async with asyncio.timeout(self._pauses.body):
+                body = await request.read()
+        except TimeoutError:
+            return _let_go(408)
+        except web.RequestPayloadError:  # it says that it is packed, and is not
+            return _let_go(401)
         if not self._is_signed(body, request.headers):
             log.warning("slack.forged", extra={"remote": request.remote or ""})
             return web.Response(status=401)
@@ -96,3 +110,10 @@ class Listener:
             return any(verifier.is_valid(body, stamp, signature) for verifier in self._verifiers)
         except UnicodeDecodeError:
             return False
+
+
+def _let_go(status: int) -> web.Response:
+    """Return a refusal after which nothing more is read of the connection."""
+    answer = web.Response(status=status)
+    answer.force_close()
+    return answer

@@ -30,6 +30,8 @@ class Pauses:
         learn: for learning names at the start.
         gap: without a connection, after which what was missed is read.
         life: between two notes of being alive.
+        body: for a request's body to come, in HTTP mode.
+        idle: for a whole request to come on a connection, from its opening or the last one.
         ready: that a post waits for the adapter to be connected.
     """
 
@@ -52,6 +54,8 @@ class Pauses:
     learn: float = 3.0
     gap: float = 300.0
     life: float = 60.0
+    body: float = 10.0
+    idle: float = 75.0
     ready: float = 10.0
 
     def before_try(self, tries: int) -> float:

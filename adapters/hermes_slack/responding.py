@@ -15,6 +15,7 @@ from hermes_bot import markdown
 from hermes_bot.errors import PlaceGone, RateLimited
 from hermes_bot.messages import Outgoing
 from hermes_slack import render
+from hermes_slack.addresses import is_slacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,9 +61,12 @@ class Responder:
     async def respond(self, url: str, shown: Mapping[str, Any]) -> bool:
         """Answer by an address, good for half an hour and five answers; return whether it was taken."""
         body = {"response_type": "ephemeral", "replace_original": False, **shown}
+        api = next((one.api for one in self._workspaces), None)
+        if api is None or not is_slacks(url, api.base_url):
+            log.warning("slack.respond_elsewhere")
+            return False
         try:
-            proxy = next((one.api.proxy for one in self._workspaces), None)
-            async with self._session.post(url, json=body, proxy=proxy) as answer:
+            async with self._session.post(url, json=body, proxy=api.proxy, allow_redirects=False) as answer:
                 if answer.status < 300:  # noqa: PLR2004 - HTTP's successes
                     return True
                 log.warning("slack.respond_refused", extra={"status": answer.status})

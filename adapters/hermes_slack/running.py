@@ -178,7 +178,7 @@ class Session:
         means, app = self._means, self._bolt(accept)
         if means.credentials.mode == "http":
             settings = means.setup.settings
-            self.listener = Listener(app, means.credentials.signing_secrets, means.vitals)
+            self.listener = Listener(app, means.credentials.signing_secrets, means.vitals, means.pauses)
             self._hello(accept)
             await self.listener.run(
                 str(settings.get("host") or "127.0.0.1"),

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MALFORMED = (ValueError, TypeError, LookupError, AttributeError)  # what JSON of another shape leads to
+# What JSON of another shape leads to: too large a number and too deep a nesting among it
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 class Wire(BaseModel):

@@ -177,6 +177,10 @@ class SlackSimulator(SlackServer):
         self._posting.send(where, events.revoked(where))
         where.is_revoked = True
 
+    def divert_files(self, address: str) -> None:
+        """Have the address of every file lead elsewhere, as a fault; an empty one ends that."""
+        self._files.diverted = address
+
     def routes(self) -> web.Application:
         """Return all routes: Slack's own, and the door for other processes."""
         app = super().routes()

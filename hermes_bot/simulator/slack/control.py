@@ -48,6 +48,7 @@ def door(slack: SlackSimulator) -> Door:
         slack.drop_sockets,
         slack.go_silent,
         slack.refuse_connects,
+        slack.divert_files,
         slack.verify_request_url,
     )
     return Door(slack.ledger, slack.faults, (*verbs, add_team, configure), lambda: _state(slack))

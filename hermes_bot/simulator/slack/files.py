@@ -76,11 +76,16 @@ class Stored:
 
 @dataclass(slots=True)
 class Files:
-    """All files of a simulated Slack."""
+    """All files of a simulated Slack.
+
+    Attributes:
+        diverted: where every file's address leads instead; empty for nowhere else.
+    """
 
     site: Site
     posting: Posting
     stored: dict[str, Stored] = field(default_factory=dict)
+    diverted: str = ""
 
     def keep(self, team: Team, owner: str, name: str, content: bytes) -> Answer:
         """Take a person's file, and return it as a message shows it."""
@@ -161,6 +166,8 @@ class Files:
             return web.Response(text=HTML, content_type="text/html")
         if file is None or file.team != team.id or file.content is None:
             return web.Response(status=404, text=HTML, content_type="text/html")
+        if self.diverted:
+            return web.Response(status=302, headers={"Location": self.diverted})
         return web.Response(body=file.content, content_type=file.to_json("")["mimetype"])
 
     async def _content(self, request: web.Request) -> bytes:

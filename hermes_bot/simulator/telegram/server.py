@@ -91,8 +91,7 @@ class Server:
 
     def _answer(self, args: Arguments, at: float, status: int, body: dict[str, Any]) -> web.Response:
         self._telegram.calls.append(Call(args.method, args.plain(), at, status))
-        text = json.dumps(body, ensure_ascii=False)
-        return web.Response(text=text, status=status, content_type="application/json")
+        return web.Response(text=json.dumps(body), status=status, content_type="application/json")
 
     async def _fail(
         self, request: web.Request, method: Method, args: Arguments, fault: Fault
