@@ -110,7 +110,9 @@ class Outbox:
 
     async def deliver(self, message: Outgoing, run: str) -> Delivered:
         """Store a post and wait until it is sent or given up; implements ``ports.Poster``."""
-        key = message.key
+        key, platform = message.key, message.thread.platform
+        if platform not in self._adapters:  # nobody waits for what is not even set up
+            return Delivered("dead", why=f"{platform} is not set up here")
         settled = self._watched.setdefault(key, asyncio.Event())
         try:
             if await self._db.transact("outbox.put", lambda db: self._put(db, message, run)):

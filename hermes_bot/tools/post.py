@@ -166,7 +166,5 @@ def _result(done: Delivered, target: Where) -> Result:
             why = {"why": done.why} if done.why else {}
             return Result("partial", {"channel": str(target), "state": QUEUED, **why})
         case "dead":
-            said = (
-                f"{target}: {done.why or 'the platform refused it'}. Nothing was posted, there or elsewhere."
-            )
-            return failed("unreachable", said)
+            said = done.why.rstrip(".") or "the platform refused it"
+            return failed("unreachable", f"{target}: {said}. Nothing was posted, there or elsewhere.")
