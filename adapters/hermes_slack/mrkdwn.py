@@ -39,7 +39,10 @@ _MARKS: Mapping[Style, str] = {"strong": "*", "emphasis": "_", "strike": "~"}
 _LINE = "─" * 12
 _INDENT = "    "
 _SIGN = re.compile(r"(?<=\w)[*_~](?=\w)|[*_~`]")
-_CALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b(?!\.\w)|$)", re.IGNORECASE)  # no e-mail address
+_ALL = r"(?:here|channel|everyone|group)(?![^\W_])"
+_CALL = re.compile(  # but for the addresses of mail: a@here.example
+    rf"(?<![A-Za-z0-9_.+-])@(?={_ALL})|@(?={_ALL}(?!\.[A-Za-z])|$)", re.IGNORECASE
+)
 _TOKEN = re.compile(r"<(?=[@#]\w|![A-Za-z]+[|^>])")
 _LINE_MARK = re.compile(r"^(?=&gt;)")
 

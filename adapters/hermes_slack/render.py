@@ -71,7 +71,7 @@ def _fallback(text: str) -> str:
     whole = mrkdwn(text)
     if len(whole) <= LONGEST_TEXT:
         return whole
-    return mrkdwn(markdown.split(text, lambda piece: len(mrkdwn(piece)) < LONGEST_TEXT)[0]) + "…"
+    return mrkdwn(markdown.split(text, lambda piece: len(mrkdwn(piece)) <= LONGEST_TEXT - 2)[0]) + "\n…"
 
 
 @lru_cache(maxsize=32)

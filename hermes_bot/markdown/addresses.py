@@ -14,7 +14,7 @@ The rule, in the order of the address:
   numbers of up to 20 digits are none;
 - each name and value of the query: at most 40 characters, all together at most 160; words, numbers, versions,
   times and short codes (``checkout``, ``now-6h``, ``2026-01-01T09:00Z``, ``OPS-12``), no run of capitals over
-  four letters, no token of 16 or more (20 or more of any letters);
+  four letters, no token of 16 or more (20 or more of any letters); so, too, of a fragment with ``=``;
 - an image is shown as a link and has no query and no fragment at all: a picture has no reason to.
 
 Limits: a short lower-case secret passes as a plain word, a hash as a path, and the host itself is not judged.
@@ -119,7 +119,8 @@ def carries_data(address: str) -> bool:
     """Whether an address has room for data in it that does not look like an ordinary address's."""
     try:
         parts = urlsplit(address if scheme_of(address) in SCHEMES else f"//{address}")
-        return _has_user(parts) or any(map(_is_odd_part, _parts(parts))) or _is_odd_query(parts.query)
+        queries = (parts.query, parts.fragment if "=" in parts.fragment else "")
+        return _has_user(parts) or any(map(_is_odd_part, _parts(parts))) or any(map(_is_odd_query, queries))
     except ValueError:
         return True
 
@@ -131,7 +132,7 @@ def _has_user(parts: SplitResult) -> bool:
 def _parts(parts: SplitResult) -> Iterator[str]:
     yield from (parts.hostname or "").split(".")
     yield from parts.path.split("/")
-    yield parts.fragment
+    yield "" if "=" in parts.fragment else parts.fragment
 
 
 def _is_odd_part(part: str) -> bool:

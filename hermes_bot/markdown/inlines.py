@@ -20,12 +20,13 @@ _STYLES: Mapping[str, Style] = {"strong": "strong", "em": "emphasis", "s": "stri
 
 @dataclass(slots=True)
 class _Frame:
-    """What is open: a style or a link; ``inside`` are all styles that are."""
+    """What is open: a style or a link; ``inside`` are all styles that are, ``link`` is the link that is."""
 
     style: Style | None = None
     url: str = ""
     title: str = ""
     inside: frozenset[Style] = frozenset()
+    link: _Frame | None = None
     children: list[Inline] = field(default_factory=list)
 
     def closed(self) -> Iterator[Inline]:
@@ -52,7 +53,7 @@ def inlines_of(tokens: Sequence[Token]) -> Inlines:
             if done is not frames[-1]:
                 frames[-1].children.extend(done.closed())
         else:
-            frames[-1].children.extend(_leaf(token))
+            frames[-1].children.extend(_leaf(token, frames[-1]))
     return linked(merged(frames[0].children))
 
 
@@ -60,44 +61,48 @@ def _opened(token: Token, outer: _Frame) -> _Frame:
     """Return a frame for what opens here; a style inside itself goes on in the outer one."""
     if token.tag == "a":
         url, title = addresses.normal(str(token.attrs.get("href", ""))), str(token.attrs.get("title", ""))
-        return _Frame(url=url, title=title, inside=outer.inside)
+        frame = _Frame(url=url, title=title, inside=outer.inside)
+        frame.link = frame
+        return frame
     style = _STYLES[token.tag]
-    return outer if style in outer.inside else _Frame(style, inside=outer.inside | {style})
+    return outer if style in outer.inside else _Frame(style, inside=outer.inside | {style}, link=outer.link)
 
 
-def _leaf(token: Token) -> Iterator[Inline]:
+def _leaf(token: Token, frame: _Frame) -> Iterator[Inline]:
     match token.type:
         case "code_inline":
             yield Code(token.content)
         case "softbreak" | "hardbreak":
             yield Break()
         case "image":
-            yield from _image(token)
+            yield from _image(token, frame.link)
         case _:
             yield Text(token.content)
 
 
-def _image(token: Token) -> Iterator[Inline]:
-    """Show an image as a link; one whose address is not plain is none (``addresses``)."""
+def _image(token: Token, outer: _Frame | None) -> Iterator[Inline]:
+    """Show an image as a link; one whose address is not plain is none, nor is one inside a link."""
     url, title = addresses.normal(str(token.attrs.get("src", ""))), str(token.attrs.get("title", ""))
-    label = token.content.replace("\n", " ") or url
-    if addresses.is_safe_image(url):
-        yield Link(url, (Text(label),))
-    else:
-        yield from dead_link(url, (Text(label),))
+    label = (Text(token.content.replace("\n", " ") or url),)
+    if outer:
+        yield from label
+        outer.title = " ".join(filter(None, (outer.title, url, title)))
+        return
+    yield from link(url, label) if addresses.is_safe_image(url) else dead_link(url, label)
     if title:
         yield Text(f" ({title})")
 
 
 def link(url: str, label: Inlines) -> Inlines:
     """Return a link, or what stands for it where its address is too long to be one on any platform."""
-    return (Link(url, label),) if len(url) <= addresses.LONGEST else dead_link(url, label)
+    return (Link(url, label),) if 0 < len(url) <= addresses.LONGEST else dead_link(url, label)
 
 
 def dead_link(url: str, label: Inlines) -> Inlines:
     """Return a link as its label and its address in a code span, which no platform makes clickable."""
-    address = Code(url)
-    return (address,) if label == (Text(url),) else (*label, Text(" ("), address, Text(")"))
+    if not url or label == (Text(url),):
+        return (Code(url),) if url else label
+    return (*label, Text(" ("), Code(url), Text(")"))
 
 
 def linked(inlines: Iterable[Inline]) -> Inlines:

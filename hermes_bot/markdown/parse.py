@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 20  # markdown-it's levels: ten lists in one another; deeper text is read as a paragraph
 _CELL_END = re.compile(r"(?<!\\)\|")
+_INFO = re.compile(r"([\w+#.-]{0,30})(?:\s+(.*))?", re.DOTALL)
 _TASK = re.compile(r"\[([ xX])\] ")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
@@ -186,9 +187,10 @@ def _inlines(token: Token) -> Inlines:
 
 
 def _fence(token: Token) -> Iterator[Block]:
-    language, *more = token.info.split(None, 1) or [""]
+    info = _INFO.fullmatch(token.info.strip())
+    language, more = info.groups() if info else ("", token.info.strip())
     if more:  # a file's name, say: no platform shows it
-        yield Paragraph(linked((Text(more[0].strip()),)))
+        yield Paragraph(linked((Text(more),)))
     lines = token.content.removesuffix("\n").split("\n") if token.content else []
     yield Fence(tuple(lines), language)
 

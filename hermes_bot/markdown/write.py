@@ -148,7 +148,15 @@ def _item(item: Item, mark: str, *, is_tight: bool) -> str:
     if item.checked is not None:
         text = f"[{'x' if item.checked else ' '}] {text}"
     indent = " " * (len(mark) + 1)
-    return f"{mark} {_prefixed(text, '', indent)[len(indent) :]}" if text else mark
+    indented = _prefixed(text, "", indent)
+    if item.blocks and _begins_anew(item.blocks[0]) and item.checked is None:
+        return f"{mark}\n{indented}"
+    return f"{mark} {indented[len(indent) :]}" if text else mark
+
+
+def _begins_anew(block: Block) -> bool:
+    """Whether a block stands below its item's mark: simple readers look for it at a line's begin alone."""
+    return isinstance(block, Fence | Table)
 
 
 def _gap(before: Block, block: Block, *, is_tight: bool) -> str:
@@ -158,7 +166,7 @@ def _gap(before: Block, block: Block, *, is_tight: bool) -> str:
     match block:
         case Fence() | Quote():
             return "\n"
-        case Listing(items) if items[0].blocks and items[0].number in (None, 1):
+        case Listing((Item((first, *_), None | 1), *_)) if not _begins_anew(first):
             return "\n"
         case _:
             return "\n\n"
