@@ -307,13 +307,17 @@ class Outbox:
             self._asking.discard(key)
 
     async def _not_there(self, row: OutboxRow, *, is_again: bool = True) -> None:
-        """Send a post again that the platform does not have, unless it was sent again since we asked."""
+        """Send a post again that the platform does not have, unless it was sent again since we asked.
+
+        At once the first time, for it was an accident; a platform that goes on losing posts is given time.
+        """
+        wait = timedelta(seconds=self._back_off(row.attempts - 2) if row.attempts > 1 else 0.0)
 
         def store(db: sqlite3.Connection) -> None:
             now = outbox.get(db, row.message.key)
             if now is not None and now.state == "unknown" and now.attempts == row.attempts:
                 why = "asked: it had not arrived" if is_again else row.error
-                outbox.retry(db, row.message.key, self._clock.now(), why, is_again=is_again)
+                outbox.retry(db, row.message.key, self._clock.now() + wait, why, is_again=is_again)
 
         await self._store("outbox.retry", store)
         self.wake()
