@@ -169,4 +169,4 @@ def _book(db: sqlite3.Connection, state: RunState, rows: Sequence[Row], zone: tz
             day = row.at.astimezone(zone).date()
             spend.book(db, day, payer, Spent(row.tokens_in, row.tokens_out, row.cost))
         if row.data.get("told_budget"):
-            post(db, budget_post(state, row.round), state.run, row.at)
+            post(db, budget_post(state, row.round, _answered_message(db, state.run)), state.run, row.at)

@@ -322,7 +322,8 @@ class Runs:
         def store(db: sqlite3.Connection) -> None:
             now = self._desk.clock.now()
             for asked in questions.due_reminders(db, now):
-                post(db, reminder_post(asked.question, asked.thread, asked.reminded + 1), asked.run, now)
+                reminder = reminder_post(asked.question, asked.thread, asked.reminded + 1, asked.posted)
+                post(db, reminder, asked.run, now)
                 questions.reminded(db, asked.question.id, now)
 
         if await self._desk.db.read(lambda db: questions.due_reminders(db, self._desk.clock.now())):

@@ -33,8 +33,11 @@ def question_post(state: RunState, question: Question, reply_to: str) -> Outgoin
     )
 
 
-def reminder_post(question: Question, thread: ThreadKey, number: int) -> Outgoing:
-    """Return the n-th reminder of a question that nobody answered yet; its buttons are the question's."""
+def reminder_post(question: Question, thread: ThreadKey, number: int, reply_to: str = "") -> Outgoing:
+    """Return the n-th reminder of a question that nobody answered yet; its buttons are the question's.
+
+    It answers the question's own post, which may be far above by now.
+    """
     buttons = tuple(Button(label, Press(question.id, index)) for index, label in enumerate(question.options))
     return Outgoing(
         key=f"{question_key(question.id)}/reminder-{number}",
@@ -42,7 +45,15 @@ def reminder_post(question: Question, thread: ThreadKey, number: int) -> Outgoin
         text=f"Still waiting for an answer: {question.text}",
         kind="notice",
         buttons=buttons,
+        reply_to=reply_to,
     )
+
+
+def closed_reminder(question: Question, thread: ThreadKey, number: int, say: str) -> Outgoing:
+    """Return what takes the place of the n-th reminder once its question is over."""
+    reminder = reminder_post(question, thread, number)
+    text = f"{reminder.text}\n\n_{say}_"
+    return Outgoing(f"{reminder.key}/closed", thread, text, kind="notice", edits=reminder.key)
 
 
 def question_key(question: str) -> str:
@@ -87,10 +98,11 @@ def closed_card(question: Question, thread: ThreadKey, say: str) -> Outgoing:
     return Outgoing(f"{key}/closed", thread, f"{question.text}\n\n_{say}_", kind="question", edits=key)
 
 
-def budget_post(state: RunState, number: int) -> Outgoing:
+def budget_post(state: RunState, number: int, reply_to: str) -> Outgoing:
     """Return the note that most of a run's budget is used."""
     text = f"This task has used {budget_text(state)}."
-    return Outgoing(f"{state.run}/budget-{number}", state.thread, text, kind="notice")
+    key = f"{state.run}/budget-{number}"
+    return Outgoing(key, state.thread, text, kind="notice", reply_to=reply_to)
 
 
 def final_text(state: RunState) -> str:

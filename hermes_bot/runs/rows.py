@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.fold import apply, fold
+from hermes_bot.loop.report import inert
 from hermes_bot.runs.journal import AT_WORK, advance, follow
-from hermes_bot.runs.posts import closed_card, settled_card
+from hermes_bot.runs.posts import closed_card, closed_reminder, settled_card
 from hermes_bot.state import Row
 from hermes_bot.store import audit, effects, journal, outbox, questions, runs
 from hermes_bot.store.audit import Entry
@@ -73,7 +74,7 @@ def expire(db: sqlite3.Connection, asked: QuestionRecord, now: datetime) -> tupl
         reason = "budget" if asked.question.kind == "budget" else "unanswered"
         end(db, asked.run, {"verdict": "stop", "reason": reason}, WAITING, now)
     questions.close(db, asked.question.id, "expired", now)
-    said = f"the default was taken: {asked.question.default}" if goes_on else "the run was stopped"
+    said = f"the default was taken: {inert(asked.question.default)}" if goes_on else "the run was stopped"
     close_card(db, asked, f"✖ Nobody answered in time; {said}.", now)
     return (asked.thread, asked.run) if goes_on else None
 
@@ -105,8 +106,10 @@ def end_unposted(db: sqlite3.Connection, question: str, why: str, now: datetime)
 
 
 def close_card(db: sqlite3.Connection, asked: QuestionRecord, say: str, now: datetime) -> None:
-    """Have a question's post say what became of it, without buttons."""
+    """Have a question's post, and each reminder of it, say what became of it, without buttons."""
     outbox.put(db, closed_card(asked.question, asked.thread, say), now, asked.run)
+    for number in range(1, asked.reminded + 1) if asked.question.options else ():
+        outbox.put(db, closed_reminder(asked.question, asked.thread, number, say), now, asked.run)
 
 
 def settle_report(db: sqlite3.Connection, run: str, say: str, now: datetime) -> None:
