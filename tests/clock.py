@@ -7,6 +7,10 @@ import contextlib
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass
@@ -75,3 +79,11 @@ class JumpClock:
         self.ahead += seconds
         moved, self._moved = self._moved, asyncio.Event()
         moved.set()
+
+    async def pass_until(self, holds: Callable[[], Any], step: float = 1.0) -> Any:
+        """Let time pass quickly until something holds, and return it."""
+        async with asyncio.timeout(15):
+            while not (found := holds()):
+                self.advance(step)
+                await asyncio.sleep(0.01)
+        return found

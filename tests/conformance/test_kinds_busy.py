@@ -10,18 +10,17 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from clock import JumpClock
 from endpoint import act, finish, held
+from kinds import Seam
 from places import CHAT, SECONDS
 from stages import stage
 from world import Bench
 
 from hermes_bot.errors import StoreError
-from hermes_bot.store.database import Database
 from hermes_bot.tools.declare import tool
 
 if TYPE_CHECKING:
@@ -119,39 +118,6 @@ async def test_a_message_during_a_write_is_a_run_of_its_own_where_the_setting_sa
         if platform == "telegram":
             asked = it.sim.ledger.find(str(it.chat), it.sim.ledger.find(str(it.chat), answers[1].id).reply_to)
             assert asked.text == "@my_bot which month?"
-
-
-@dataclass
-class Seam:
-    """What happens around one kind of commit, in the store's door: ``open`` opens a store that does it.
-
-    Attributes:
-        name: of the commit; once it happened, the next one is left alone.
-        before: done before it; None for nothing.
-        after: done after it.
-    """
-
-    name: str
-    before: Callable[[], Awaitable[object]] | None = None
-    after: Callable[[], Awaitable[object]] | None = None
-    met: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def open(self, path: Path) -> Database:
-        seam = self
-
-        class Door(Database):
-            async def transact(self, name: str, work: Any) -> Any:
-                if name != seam.name or seam.met.is_set():
-                    return await super().transact(name, work)
-                seam.met.set()
-                if seam.before is not None:
-                    await seam.before()
-                value = await super().transact(name, work)
-                if seam.after is not None:
-                    await seam.after()
-                return value
-
-        return await Door.open(path)
 
 
 @each_chat

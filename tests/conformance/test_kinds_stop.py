@@ -7,18 +7,15 @@ now. By the status line's button. ``status`` while busy.
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from clock import JumpClock
 from endpoint import act, finish, held
+from kinds import QUICKLY
 from places import CHAT
-from slackdesk import QUICK
 from stages import is_status, stage
 from world import Bench
-
-from hermes_slack import SlackAdapter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from hermes_bot.simulator import Entry
 
 each_chat = pytest.mark.parametrize("platform", CHAT)
-QUICKLY = {"slack": partial(SlackAdapter, pauses=QUICK)}
 
 
 async def stopped(it: Stage, thread: str, shown: int = 1) -> None:
