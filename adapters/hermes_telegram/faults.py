@@ -89,6 +89,9 @@ _BY_TEXT: tuple[tuple[type[AdapterError], tuple[str, ...]], ...] = (
 )
 
 
+_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+
+
 @contextmanager
 def ours(doing: str) -> Iterator[None]:
     """Turn python-telegram-bot's errors into ours; ``doing`` says what was tried, ``posting to -1001``.
@@ -100,6 +103,9 @@ def ours(doing: str) -> Iterator[None]:
         yield
     except TelegramError as error:
         raise translated(error, doing) from error
+    except _UNFORESEEN as error:  # the library trips over an answer of another shape
+        kind = type(error).__name__
+        raise AdapterError(f"Telegram, {doing}: an answer that I cannot read ({kind})") from error
 
 
 def translated(error: TelegramError, doing: str) -> AdapterError:  # noqa: PLR0911 - one answer for each kind

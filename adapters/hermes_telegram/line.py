@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 30.0
+MOST_BYTES = 20_971_520  # of one answer: Telegram gives out files of up to 20 MB
+CHUNK = 65_536
 FLOOD_SECONDS = 5.0  # where a 429 does not say how long
 
 _OK = 200
@@ -51,7 +53,7 @@ class Unsure(NetworkError):  # noqa: N818 - names the kind
 
 
 class TooLarge(NetworkError):  # noqa: N818 - names the kind
-    """The server takes no request of this size."""
+    """The server takes no request of this size, or we no answer."""
 
 
 class Line(BaseRequest):
@@ -117,7 +119,7 @@ class Line(BaseRequest):
         """
         try:
             answer = json.loads(payload)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Unsure("an answer that is no JSON") from error
         if not isinstance(answer, dict):
             raise Unsure("an answer that is no JSON object")
@@ -133,11 +135,21 @@ async def _call(
     session: aiohttp.ClientSession, method: str, url: str, data: aiohttp.FormData | dict[str, str] | None
 ) -> tuple[int, bytes]:
     async with session.request(method, url, data=data, allow_redirects=False) as response:
-        body = await response.read()
+        body = await _bounded(response)
         status = response.status
         if status >= _BAD:
             _refuse(status, response.headers.get("Retry-After", ""), body)
         return status, body
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    """Return a body; one that does not end is not kept in memory."""
+    body = bytearray()
+    async for chunk in response.content.iter_chunked(CHUNK):
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise TooLarge(f"an answer of over {MOST_BYTES:,} bytes")
+    return bytes(body)
 
 
 def _refuse(status: int, retry_after: str, body: bytes) -> None:

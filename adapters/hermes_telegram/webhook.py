@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 LOCKS = 64
 MAX_BYTES = 1_000_000  # an update has a few KB
 LOOK_SECONDS = 30.0
+BODY_SECONDS = 10.0  # for an update to come
+IDLE_SECONDS = 75.0  # for a whole request to come on a connection, from its opening or the last one
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - a header's name
 TAKEN = (
     "Telegram sends this bot's updates elsewhere: another program set a webhook, or fetches them. It was set "
@@ -64,7 +66,7 @@ class Webhook:
         """Receive until the token is refused; return the refusal."""
         app = web.Application(client_max_size=MAX_BYTES)
         app.router.add_post(self._settings["path"], partial(self._receive, take))
-        runner = web.AppRunner(app, access_log=None)
+        runner = web.AppRunner(app, access_log=None, keepalive_timeout=IDLE_SECONDS)
         await runner.setup()
         try:
             await self._back_off.until_done(partial(self._listen, runner))
@@ -110,7 +112,11 @@ class Webhook:
         if is_forged or request.content_type != "application/json":
             log.warning("telegram.forged", extra={"from": request.remote})
             return web.Response(status=401)
-        update = _read(await request.read())
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                update = _read(await request.read())
+        except TimeoutError:
+            return web.Response(status=408)
         if update is None:
             return web.Response()  # it would come again for a day, and never read better
         async with self._locks[update.chat % LOCKS]:  # those of a chat in their order
