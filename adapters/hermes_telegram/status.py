@@ -102,12 +102,11 @@ class StatusBoard:
     async def show(self, thread: ThreadKey, text: str, run: str) -> None:
         """Show a text for a run; an empty one ends it. Returns at once."""
         if not text:
-            for line in [
-                one for one in self._lines.values() if one.thread == thread and run in ("", one.run)
-            ]:
-                line.is_over = True
-                line.changed.set()
-        elif (known := self._lines.get((thread, run)) or self._named(thread, run)) is not None:
+            for line in [one for one in self._lines.values() if one.thread == thread]:
+                if not (run and line.run) or run == line.run:  # a short run may be over before it is named
+                    line.is_over = True
+                    line.changed.set()
+        elif (known := self._live(thread, run) or self._named(thread, run)) is not None:
             known.text = text
             known.changed.set()
         elif self._group is not None and not thread.is_new:
@@ -115,10 +114,16 @@ class StatusBoard:
             self._lines[thread, run] = line
             self._group.create_task(self._keep(line))
 
+    def _live(self, thread: ThreadKey, run: str) -> _Line | None:
+        """Return a run's line; one that is ending shows nothing any more."""
+        line = self._lines.get((thread, run))
+        return None if line is None or line.is_over else line
+
     def _named(self, thread: ThreadKey, run: str) -> _Line | None:
         """Return the line that was begun before its run had an id; from now on it is the run's."""
-        line = self._lines.pop((thread, ""), None)
+        line = self._live(thread, "")
         if line is not None:
+            del self._lines[thread, ""]
             line.run = run
             self._lines[thread, run] = line
         return line
@@ -187,8 +192,8 @@ class StatusBoard:
     def _is_message_due(self, line: _Line) -> bool:
         now = self._clock.monotonic()
         earliest = max(line.begun + MESSAGE_AFTER_SECONDS, line.not_before)
-        if line.is_over or line.text == line.shown or now < earliest:
-            return False
+        if line.is_over or not line.run or line.text == line.shown or now < earliest:
+            return False  # and what waits for its turn is told so otherwise
         line.not_before = now + EDIT_SECONDS / self._speed
         return self._has_room(line.thread.channel)
 
@@ -280,7 +285,7 @@ class StatusBoard:
 
     def _seconds_to_next(self, line: _Line) -> float:
         due = line.typed + TYPING_SECONDS
-        if line.text != line.shown:
+        if line.run and line.text != line.shown:
             due = min(due, max(line.begun + MESSAGE_AFTER_SECONDS, line.not_before))
         return max(0.1, due - self._clock.monotonic())
 

@@ -90,6 +90,23 @@ async def test_a_run_that_ends_without_an_answer_leaves_no_message() -> None:
         await desk.until(lambda: desk.records.kept == {})
 
 
+@pytest.mark.parametrize("run", [RUN, ""])
+async def test_what_is_shown_before_there_is_a_run_is_typing_and_ends_with_it(run: str) -> None:
+    async with desk_at() as desk:
+        await desk.sim.say(ANN, TEAM, "@my_bot dig")
+        (asked,) = await desk.hear(1)
+        await desk.adapter.show_status(asked.thread, "thinking", "")
+        for times in (1, 2, 3):
+            await desk.until(lambda times=times: desk.clock.slept.count(4.5) == times)  # type: ignore[misc]
+            desk.clock.advance(4.5)
+            await desk.until(lambda times=times: len(desk.sim.actions) > times)  # type: ignore[misc]
+        assert desk.seen(TEAM) == []
+        await desk.adapter.show_status(asked.thread, "", run)
+        await desk.adapter.show_status(asked.thread, "thinking", RUN)  # the next one begins anew
+        await desk.until(lambda: len(desk.sim.actions) == 5)
+        assert desk.seen(TEAM) == []
+
+
 async def test_a_short_run_shows_no_message_at_all() -> None:
     async with desk_at() as desk:
         asked = await working(desk)
