@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TELL_AFTER_SECONDS = 10.0
+WHOLE_SECOND = 1.0  # some platforms count no finer
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +263,11 @@ def _join_head(jobs: deque[Job], seconds: float) -> deque[Job]:
 def _is_piece(head: Job, after: Job, seconds: float) -> bool:
     if after.run or not after.messages or after.messages[0].request is not None:
         return False
-    same_person = head.messages[-1].user == after.messages[0].user
-    return same_person and after.received - head.received <= seconds and not head.messages[-1].complete
+    last, new = head.messages[-1], after.messages[0]
+    # what was said while we were away comes all at once, so the moments of saying count too
+    apart = (new.sent_at - last.sent_at).total_seconds() - WHOLE_SECOND
+    is_soon = after.received - head.received <= seconds and apart <= seconds
+    return last.user == new.user and is_soon and not last.complete
 
 
 def _edited(job: Job, inbox: int, message: Incoming) -> Job:

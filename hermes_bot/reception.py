@@ -50,9 +50,6 @@ log = logging.getLogger(__name__)
 
 IDLE = timedelta(seconds=30)  # what was not touched for so long, and nobody holds, was left behind
 EXPIRED = "That question was already answered or has expired. Nothing was changed."
-LATE = (
-    "I was away when you wrote, over an hour ago, so I did not act on it. Say it again if it still matters."
-)
 BROKE = "something in me broke. The operator's log says where."
 
 
@@ -83,7 +80,6 @@ class Reception:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
-        self._told_late: dict[ThreadKey, datetime] = {}
         self._since = rooms.clock.now()  # what is older is another process's, until ``recover`` takes it over
         self.is_open = True
         rooms.inbox.is_for_us = lambda accepted: not isinstance(self._route(accepted), NotForUs)
@@ -108,7 +104,8 @@ class Reception:
         if not self.is_open:
             raise HermesError("The bot is stopping; this message was not taken.")
         if not await self._rooms.gate.admits(incoming):
-            return None
+            # nothing is said here, but whoever waits for a thread to begin is not to be told that one does
+            return Reply("") if incoming.thread.is_new else None
         if incoming.kind in ("edit", "delete"):
             await self._change(incoming)
             return None
@@ -197,7 +194,7 @@ class Reception:
         if refusal is not None:
             return await self._rooms.teller.reply(Reply(refusal) if refusal else None, accepted)
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
-            await self._tell_late(accepted)
+            await self._rooms.teller.late(accepted)
             return None
         if said.thread.is_new and _is_work(routed):
             await self._open(accepted)
@@ -270,15 +267,6 @@ class Reception:
 
     def _is_late(self, said: Incoming) -> bool:
         return self._rooms.clock.now() - said.sent_at > STALE_AFTER
-
-    async def _tell_late(self, accepted: Accepted) -> None:
-        """Say once for a thread's whole backlog that nothing of it was done."""
-        thread, now = accepted.incoming.thread, self._rooms.clock.now()
-        await self._rooms.inbox.finish(accepted.id)
-        told = self._told_late.get(thread)
-        if told is None or now - told > STALE_AFTER:
-            self._told_late[thread] = now
-            await self._rooms.teller.notice(thread, f"late-{accepted.id}", LATE)
 
     async def _pressed(self, press: Press, accepted: Accepted) -> str:
         said = accepted.incoming

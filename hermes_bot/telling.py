@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError, BotBroken, PlaceGone
+from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.messages import Outgoing, Reply
 from hermes_bot.outbox import OPENING
 from hermes_bot.ports import POSTED
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from hermes_bot.store.outbox import OutboxRow
 
 log = logging.getLogger(__name__)
+
+LATE_KEY = "notice/late-"
+LATE = (
+    "I was away when you wrote, over an hour ago, so I did not act on it. Say it again if it still matters."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,21 @@ class Teller:
         await self.db.transact("reply", store)
         self.outbox.wake()
         return None
+
+    async def late(self, accepted: Accepted) -> None:
+        """Be done with a message that came too late; say so once for a thread's whole backlog.
+
+        Both in one transaction, so that a crash between leaves nobody without a word, or with two.
+        """
+        thread, now = accepted.incoming.thread, self.clock.now()
+
+        def store(db: sqlite3.Connection) -> None:
+            inbox.finish(db, [accepted.id])
+            if not outbox.is_put_since(db, thread, LATE_KEY, now - STALE_AFTER):
+                post(db, Outgoing(f"{LATE_KEY}{accepted.id}", thread, LATE, kind="notice"), "", now)
+
+        await self.db.transact("late", store)
+        self.outbox.wake()
 
     async def died(self, row: OutboxRow, error: AdapterError) -> None:
         """Say once, where a person sees it, that a post cannot be shown; the log has it in any case."""

@@ -41,8 +41,14 @@ class Errands:
             errand.close()
             log.warning("slack.errand_dropped", extra={"errand": name})
             return False
+        job = self._do(name, errand)
+        try:
+            self._group.create_task(job)
+        except RuntimeError:  # all of them are ending just now
+            job.close()
+            errand.close()
+            return False
         self._open += 1
-        self._group.create_task(self._do(name, errand))
         return True
 
     async def _do(self, name: str, errand: Errand) -> None:

@@ -147,7 +147,9 @@ class Session:
         self.history = History(self.desk, setup.channels, pauses.gap)
         self.listener: Listener | None = None
         self._gone: asyncio.Event = asyncio.Event()
-        self._missed: datetime | None = None
+        self._missed: datetime | None = None  # since when; until all of it is read
+        self._gaps = 0
+        self._is_catching_up = False
 
     def _revoked(self, team: str) -> None:
         log.error("slack.revoked", extra={"team": team})
@@ -215,9 +217,24 @@ class Session:
 
     def _hello(self, accept: Accept) -> None:
         """Slack speaks to us again: read what was missed where nobody listened for long."""
-        since, self._missed = self._missed or self.history.gap_since(), None
-        if since is not None:
-            self.errands.start("catch_up", self.history.catch_up(since, accept))
+        if (gap := self.history.gap_since()) is not None:
+            self._missed, self._gaps = self._missed or gap, self._gaps + 1
+        if self._missed is None:
+            self.errands.start("note_life", self.history.note_life())
+        elif not self._is_catching_up:
+            self._is_catching_up = self.errands.start("catch_up", self._catch_up(self._missed, accept))
+
+    async def _catch_up(self, since: datetime, accept: Accept) -> None:
+        """Read what was missed. Until that is done it is still to do at the next start."""
+        try:
+            gaps = -1
+            while gaps != self._gaps:  # where another gap came meanwhile, it is read again
+                gaps = self._gaps
+                await self.history.catch_up(since, accept)
+        finally:
+            self._is_catching_up = False
+        self._missed = None
+        await self.history.note_life()
 
     async def _sweep(self) -> None:
         self.errands.start("sweep_status", self.status.sweep())
@@ -226,7 +243,8 @@ class Session:
         """Note that somebody listens, for the next start."""
         while True:
             await asyncio.sleep(self._means.pauses.life)
-            self.errands.start("note_life", self.history.note_life())
+            if self._missed is None:
+                self.errands.start("note_life", self.history.note_life())
 
     async def _watch_installation(self) -> None:
         await self._gone.wait()

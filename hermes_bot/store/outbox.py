@@ -86,6 +86,13 @@ def put(db: sqlite3.Connection, message: Outgoing, at: datetime, run: str = "") 
     return db.execute(_PUT, values).rowcount == 1
 
 
+def is_put_since(db: sqlite3.Connection, thread: ThreadKey, start: str, since: datetime) -> bool:
+    """Whether a post whose key begins with ``start`` was stored for a thread after a moment."""
+    sql = "SELECT 1 FROM outbox WHERE key >= ? AND key < ? AND thread = ? AND at > ? LIMIT 1"
+    values = start, f"{start}\U0010ffff", clean(str(thread)), to_ms(since)
+    return db.execute(sql, values).fetchone() is not None
+
+
 def get(db: sqlite3.Connection, key: str) -> OutboxRow | None:
     """Return the post with this key."""
     row = db.execute(f"{_SELECT} WHERE key = ?", (key,)).fetchone()
