@@ -153,7 +153,10 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An immediate answer for the asker alone: a list, a refusal, a notice about a button."""
+    """An immediate answer for the asker alone: a list, a refusal, a notice about a button.
+
+    A blank one says nothing: there is nothing to do, and nothing will follow.
+    """
 
     text: str
 

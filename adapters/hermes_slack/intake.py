@@ -189,7 +189,9 @@ class Intake(AsyncMiddleware):
         if reply is None:
             return {"response_type": "ephemeral", "text": STARTING}
         self._desk.errands.start("forget_asker", self._desk.responder.forget(incoming.thread))
-        first, *rest = responding.pages(reply, incoming.thread) or [{"text": "…"}]
+        first, *rest = responding.pages(reply, incoming.thread) or [{}]
+        if not first:
+            return None  # nothing is to be said here
         if rest:
             self._desk.errands.start("reply", self._desk.responder.show(command.response_url, rest))
         return {"response_type": "ephemeral", **first}
