@@ -17,7 +17,7 @@ from hermes_bot.runs.lifecycle import Hands
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
-from hermes_bot.tools.files import file_tools
+from hermes_bot.tools.files import file_tools, keep_text
 from hermes_bot.tools.logtools import log_tools
 from hermes_bot.tools.now import now_tool
 from hermes_bot.tools.plugged import plugged_tools
@@ -52,7 +52,7 @@ def build_toolbox(
     config: Config, registry: Registry, catalog: LogCatalog, extra: Sequence[Tool]
 ) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
-    runner = Runner(registry, config.zone, {"list_services": catalog.services})
+    runner = Runner(registry, config.zone, {"list_services": catalog.services}, keep_text)
     plugged = plugged_tools()
     for reason in plugged.broken:
         log.error("tool.broken", extra={"reason": reason})

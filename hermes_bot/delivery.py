@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.errors import (
@@ -23,12 +25,15 @@ from hermes_bot.errors import (
     StoreError,
     Transient,
 )
+from hermes_bot.loop.report import inert
+from hermes_bot.markdown import write
+from hermes_bot.markdown.tree import Fence
 from hermes_bot.ports import Placed
 from hermes_bot.store import posts
 from hermes_bot.store.posts import Slot
 
 if TYPE_CHECKING:
-    from hermes_bot.messages import Outgoing
+    from hermes_bot.messages import Attachment, Outgoing
     from hermes_bot.pacing import Paces
     from hermes_bot.ports import Adapter, Clock
     from hermes_bot.store.database import Database
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SEND_SECONDS = 60.0
+EXCERPT = 2_000  # characters of a text that no platform took as a file
 BROKEN_SECONDS = 300.0  # between two tries while the bot's own access is broken
 POINTER_AFTER = timedelta(minutes=1)  # an edit notifies nobody; what people waited so long for is pointed to
 
@@ -87,11 +93,14 @@ class Courier:
         self._paces = paces
 
     async def show(self, row: OutboxRow, adapter: Adapter) -> Outcome:
-        """Try once to show the row's next part; one that is refused is tried once more as plain text."""
-        part = row.part
+        """Try once to show the row's next part; one that is refused is tried once more as plain text.
+
+        A file that is not there any more costs only itself: the text goes, and says so.
+        """
+        part = await asyncio.to_thread(_with_what_is_there, row.part)
         outcome = await self._tried(row, part, adapter)
         if isinstance(outcome, Refused) and isinstance(outcome.error, ContentRefused):
-            simple = plain(part)
+            simple = plain(part, str(outcome.error))
             if simple != part:
                 return await self._tried(row, simple, adapter)
         return outcome
@@ -194,10 +203,35 @@ def _bug(key: str, error: Exception) -> Outcome:
     return Refused(ContentRefused(f"the platform's adapter failed ({type(error).__name__})"))
 
 
-def plain(message: Outgoing) -> Outgoing:
-    """Return a post without buttons; its choices are numbered lines, which people answer by number."""
+def plain(message: Outgoing, why: str = "") -> Outgoing:
+    """Return a post without files and buttons.
+
+    Of each file it says why it is missing; choices are numbered lines, which people answer by number.
+    """
+    message = _without(message, message.files, why)
     labels = [button.label for button in message.buttons]
     if not labels:
         return message
     lines = "\n".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
     return replace(message, text=f"{message.text}\n\n{lines}", buttons=())
+
+
+def _with_what_is_there(message: Outgoing) -> Outgoing:
+    gone = tuple(file for file in message.files if file.path and not _is_readable(file.path))
+    return _without(message, gone, "It is not there any more.")
+
+
+def _is_readable(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.R_OK)
+
+
+def _without(message: Outgoing, files: tuple[Attachment, ...], why: str) -> Outgoing:
+    """Return a post without some of its files; it says of each what it was, and shows its beginning."""
+    said = [message.text] if message.text.strip() else []
+    for file in files:
+        about = f" ({' '.join(file.about.split())})" if file.about else ""
+        said.append(f"The file {inert(file.name)}{about} could not be shown here. {why}".strip())
+        if file.text.strip():
+            said.append(write((Fence(tuple(file.text[:EXCERPT].splitlines())),)))
+    kept = tuple(file for file in message.files if file not in files)
+    return replace(message, text="\n\n".join(said), files=kept) if files else message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed, SubGoal
 from hermes_bot.errors import StoreError
-from hermes_bot.messages import ThreadKey
+from hermes_bot.messages import Attachment, ThreadKey
 from hermes_bot.shelf import shelved
 from hermes_bot.state import (
     SCHEMA,
@@ -108,6 +108,7 @@ def _intake(before: RunState | None, row: Row) -> RunState:
             has_intent=False,
             came=None,
             steps=(),
+            files=(),  # the run before posted its own
         )
     goal = dict(data["goal"])
     return RunState(
@@ -264,10 +265,21 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
         ok_rounds=state.ok_rounds | {state.round} if is_ok else state.ok_rounds,
         ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
         reports=(*state.reports, (state.round, str(report))) if report else state.reports,
+        files=_with_files(state.files, came["files"]) if "files" in came else state.files,
         traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect and is_ok))[-TRACES:],
         **shelved(state, done, is_read=is_ok and is_call and "effect" not in came),
     )
     return _with_effect(closed, name, status) if effect else closed
+
+
+def write_files(files: Iterable[Attachment]) -> list[Data]:
+    """Return files as row data, in an absorb or a judge row under ``files``."""
+    return [{"name": one.name, "path": one.path, "about": one.about} for one in files]
+
+
+def _with_files(files: tuple[Attachment, ...], written: Iterable[Data]) -> tuple[Attachment, ...]:
+    more = {one["name"]: Attachment(one["name"], one["path"], about=one.get("about", "")) for one in written}
+    return (*(file for file in files if file.name not in more), *more.values())
 
 
 def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:

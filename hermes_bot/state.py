@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.decisions import Decision, SubGoal
-    from hermes_bot.messages import Json, ThreadKey
+    from hermes_bot.messages import Attachment, Json, ThreadKey
 
 SCHEMA = 1
 RECENT_ROUNDS = 6
@@ -206,6 +206,7 @@ class RunState:
         base: the usage that no longer counts, set by Continue.
         reason: why the run ended or waits ("rounds", "repetition", …).
         reports: chains' reports, word for word, keyed by round; the last is the answer of a chain run.
+        files: what goes with the post that ends the run; a later one takes the place of one of its name.
         effects: names of tools with a recorded, successful effect.
         unknowns: names of tools of whose effect nobody knows whether it happened.
         is_forward: the decision at hand marked a sub-goal as done that was not done before.
@@ -248,6 +249,7 @@ class RunState:
     confidence: float = 0.0
     is_verified: bool = True
     reports: tuple[tuple[int, str], ...] = ()
+    files: tuple[Attachment, ...] = ()
     hint: str = ""
 
     def changed(self, **fields: Any) -> RunState:

@@ -11,7 +11,7 @@ import pytest
 from endpoint import act, finish
 from world import Bench, Running, Talk, World, running, scripted
 
-from hermes_bot.errors import AdapterError, Ambiguous, PlaceGone, PostGone, RateLimited
+from hermes_bot.errors import AdapterError, Ambiguous, ContentRefused, PlaceGone, PostGone, RateLimited
 from hermes_bot.messages import Attachment, IncomingFile, Outgoing, Press, ThreadKey
 from hermes_bot.platforms import StoreRecords
 from hermes_bot.ports import STOP_PREFIX, Delivery, Pace, Placed
@@ -130,6 +130,35 @@ async def test_a_file_is_there_before_the_text_that_points_at_it(tmp_path: Path)
         ("", ["a.csv"]),
         ("see the file", []),
     ]
+
+
+async def test_a_file_that_is_gone_costs_only_itself(tmp_path: Path) -> None:
+    there = tmp_path / "there.md"
+    there.write_text("# all of it\n")
+    gone = Attachment("gone.md", str(tmp_path / "gone.md"), about="the rest")
+    world = Cutting()
+    async with scripted(tmp_path / "state", world=world) as bot:
+        await put(bot, "the answer", files=(gone, Attachment("there.md", str(there))))
+        await world.all_posts(3)
+    said = "The file `gone.md` (the rest) could not be shown here. It is not there any more."
+    assert [(it.text, [file.name for file in it.files]) for it in world.posts] == [
+        (said, []),
+        ("", ["there.md"]),
+        ("the answer", []),
+    ]
+
+
+async def test_a_file_that_the_platform_refuses_is_told_with_its_beginning(tmp_path: Path) -> None:
+    world = Cutting()
+    world.refuses = lambda post: ContentRefused("It takes no such file.") if post.files else None
+    async with scripted(tmp_path, world=world) as bot:
+        await put(bot, "the answer", files=(Attachment("a.md", text="one\n```\n" + "x" * 9_000),))
+        told, answer = await world.all_posts(2)
+    assert told.text.startswith(
+        "The file `a.md` could not be shown here. It takes no such file.\n\n````\none\n"
+    )
+    assert len(told.text) < 2_200
+    assert answer.text == "the answer"
 
 
 async def test_a_post_that_is_cut_into_nothing_is_never_sent(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_the_chain_shown_is_a_chain_and_asks_the_tool_shown(tmp_path: Path) -> N
 
 def test_every_key_of_a_chain_is_named() -> None:
     section = README.read_text().partition("## Write a skill")[2].partition("## ")[0]
-    for part in (reading._Chain, reading._Parameter, reading._Step):
+    for part in (reading._Chain, reading._Parameter, reading._Step, reading._Attach):
         assert [key for key in part.model_fields if not re.search(rf"\b{key}\b", section)] == []
 
 

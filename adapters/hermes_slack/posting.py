@@ -37,7 +37,6 @@ BEFORE = timedelta(minutes=2)  # our clock and Slack's may differ
 LONG_AGO = timedelta(days=7)
 PAGE = 200
 PAGES = 25
-EXCERPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +65,11 @@ class Poster:
         while len(self.attempts) > ATTEMPTS:
             self.attempts.popitem(last=False)
         try:
-            return await (self._share(message) if message.files else self._post(message))
+            return await (self.files.share(message) if message.files else self._post(message))
         except Uninvited:
             bot = self.workspaces.get(message.thread.workspace).identity.name
             await self.responder.tell_uninvited(message.thread, bot)
             raise
-
-    async def _share(self, message: Outgoing) -> str:
-        try:
-            return await self.files.share(message)
-        except ContentRefused as error:
-            return await self._post(_without_files(message, str(error)))
 
     async def _post(self, message: Outgoing) -> str:
         api = self.workspaces.get(message.thread.workspace).api
@@ -196,16 +189,6 @@ def _metadata(message: Outgoing) -> dict[str, Any]:
 
 def _changed(shown: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if key in _CHANGED}
-
-
-def _without_files(message: Outgoing, why: str) -> Outgoing:
-    """Return a post that says of each file why it is not there, and shows the beginning of what it held."""
-    said = [message.text] if message.text.strip() else []
-    for file in message.files:
-        said.append(f"(I could not share the file {file.name}. {why})")
-        said += [file.about] if file.about else []
-        said += [f"```\n{file.text[:EXCERPT]}\n```"] if file.text.strip() else []
-    return replace(message, text="\n\n".join(said), files=())
 
 
 def _as_file(message: Outgoing) -> Outgoing:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import SLOW_BYTES, CallTool, Malformed, decide
 from hermes_bot.errors import ModelError
-from hermes_bot.fold import apply, write_decision
+from hermes_bot.fold import apply, write_decision, write_files
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.context import build
 from hermes_bot.loop.guards import may_not_run, same_calls
-from hermes_bot.loop.verdict import failure, judged, skill_call
-from hermes_bot.messages import Result, failed
+from hermes_bot.loop.verdict import RUN_SKILL, failure, judged, skill_call
+from hermes_bot.messages import Attachment, Result, failed
 from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
 
@@ -93,6 +93,7 @@ class Pen:
     def __init__(self, state: RunState, desk: Desk) -> None:
         self.state = state
         self.frame = desk.frame
+        self.workspace = desk.workspace
         self._desk = desk
         self._rows: list[Row] = []
         self._outcome: Outcome | None = None
@@ -275,6 +276,8 @@ def _absorb(
         data["effect"] = is_new
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
+    if action.name == RUN_SKILL and (files := _files(result.data, pen.workspace)):
+        data["files"] = files
     pen.write(
         "absorb",
         data,
@@ -282,6 +285,14 @@ def _absorb(
         action_hash=action.hash,
         status=taken.status,
         latency_ms=result.duration_ms,
+    )
+
+
+def _files(data: Any, workspace: Path) -> list[dict[str, Any]]:
+    """Return a chain's files as row data, by where they lie; what other tools give is data, never a file."""
+    found = data.get("files", ()) if isinstance(data, Mapping) else ()
+    return write_files(
+        Attachment(one["name"], str(workspace / one["path"]), about=one["about"]) for one in found
     )
 
 

@@ -76,6 +76,7 @@ def final_post(state: RunState, reply_to: str) -> Outgoing:
         text=final_text(state),
         kind="report" if is_stopped else "answer",
         buttons=_stop_buttons(state.run) if is_stopped else (),
+        files=state.files if state.status != "cancelled" else (),
         reply_to=reply_to,
     )
 

@@ -2,7 +2,8 @@
 
 The way, one file a step: ``registry`` reads the folders, ``reading`` their chain.yaml into the values of
 ``chain``; ``runner`` fills the parameters (``params`` with ``naming``) and walks the ``steps`` with what the
-``bench`` has in hand; ``templates`` fill in arguments and reports. ``check`` looks at all of it beforehand.
+``bench`` has in hand; ``templates`` fill in arguments and reports, ``attaching`` the files that go with a
+report. ``check`` looks at all of it beforehand.
 """
 
 from hermes_bot.skills.chain import Chain, Parameter, Step

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hermes_bot.decisions import Action
     from hermes_bot.messages import Json, Result
     from hermes_bot.ports import Completion, Outcome, Prepared, Prior, Toolbox, ToolContext
+    from hermes_bot.skills.attaching import Keep
     from hermes_bot.state import RunState, StepDone
 
 MAX_FAULT_CHARS = 600
@@ -21,9 +22,10 @@ MAX_FAULT_CHARS = 600
 class Bench:
     """One run of a chain: where it commits, and the state after what it committed."""
 
-    def __init__(self, context: ToolContext, toolbox: Toolbox) -> None:
+    def __init__(self, context: ToolContext, toolbox: Toolbox, keep: Keep) -> None:
         self.context = context
         self.toolbox = toolbox
+        self.keep = keep
         self.state: RunState = context.state
         self._held: list[Row] = []
 

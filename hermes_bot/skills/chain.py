@@ -17,6 +17,7 @@ MAX_RETRY = 5
 DEFAULT_BOUND = 50
 MAX_BOUND = 1_000
 MAX_STEPS = 50
+MAX_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +108,35 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class FileTemplate:
+    """A file that goes with the report; ``name`` and ``about`` are templates too.
+
+    Attributes:
+        text: the template's text, read with the chain; ``file`` is where it was read, for messages.
+        about: what it shows, in words, for who cannot see it.
+    """
+
+    name: str
+    text: str
+    file: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Chain:
     """A skill's fixed sequence.
 
     Attributes:
         report: the report's template, read with the chain; empty where the chain has none.
         report_name: the template's file name, for messages.
+        attach: the files that go with the report.
     """
 
     parameters: tuple[Parameter, ...]
     steps: tuple[Step, ...]
     report: str = ""
     report_name: str = ""
+    attach: tuple[FileTemplate, ...] = ()
 
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter of this name, or None."""

@@ -124,8 +124,18 @@ def _undefined(chain: Chain) -> Iterator[str]:
             names = known | steps | own | (inside if part not in _ONCE else set())
             yield from _wrong_names(text, names, steps | own, f"chain.yaml: step {step.id}, {part}")
         steps.add(step.id)
-    if chain.report:
-        yield from _wrong_names(chain.report, known | steps, steps, chain.report_name)
+    for where, text in _written(chain):
+        if is_template(text):
+            yield from _wrong_names(text, known | steps, steps, where)
+
+
+def _written(chain: Chain) -> Iterator[tuple[str, str]]:
+    """Yield where and what is filled in once all steps are done."""
+    yield chain.report_name, chain.report
+    for file in chain.attach:
+        yield file.file, file.text
+        yield f"chain.yaml: attach {file.file}, name", file.name
+        yield f"chain.yaml: attach {file.file}, about", file.about
 
 
 def _wrong_names(text: str, known: set[str], steps: set[str], where: str) -> Iterator[str]:
@@ -177,11 +187,12 @@ def _strings(value: Json) -> Iterator[str]:
 async def _dry_run(skill: Skill, bed: Bed) -> Sequence[Trouble]:
     example = skill.examples[0]
     context = ToolContext(_state(skill, example), _Forgetful(), bed.clock, bed.model, bed.workspace)
-    came = await run_chain(skill, {}, Setting(context, _ReadOnly(bed.toolbox), bed.zone, bed.options))
+    setting = Setting(context, _ReadOnly(bed.toolbox), bed.zone, bed.options, _keep_nothing)
+    came = await run_chain(skill, {}, setting)
     match came:
         case Question(text=text):
             return [Trouble(skill.name, f"The example {example!r} leaves something open: {text}")]
-        case Result(error=fault) if not came.is_ok:
+        case Result(error=fault) if fault or not came.is_ok:
             said = fault.message if fault else came.status
             return [Trouble(skill.name, f"The example {example!r} fails: {said}")]
         case Result():
@@ -191,6 +202,10 @@ async def _dry_run(skill: Skill, bed: Bed) -> Sequence[Trouble]:
 def _state(skill: Skill, text: str) -> RunState:
     goal = Goal(text=text, author="check", skill=skill.name)
     return RunState("check", ThreadKey("check", "check", "check", "check"), "check", goal, Limits(), round=1)
+
+
+async def _keep_nothing(workspace: Path, path: str, text: str) -> None:
+    """Write no file."""
 
 
 class _Forgetful:

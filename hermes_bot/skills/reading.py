@@ -13,9 +13,11 @@ from hermes_bot.errors import SkillError
 from hermes_bot.skills.chain import (
     DEFAULT_BOUND,
     MAX_BOUND,
+    MAX_FILES,
     MAX_RETRY,
     MAX_STEPS,
     Chain,
+    FileTemplate,
     ModelWork,
     Parameter,
     SayWork,
@@ -110,10 +112,17 @@ class _Step(_Model):
         return self.say is not None and self.tool is None and self.model is None
 
 
+class _Attach(_Model):
+    name: Text = Field(min_length=1)
+    template: Text
+    about: Text = ""
+
+
 class _Chain(_Model):
     parameters: dict[str, _Parameter] = Field(default_factory=dict)
     steps: tuple[_Step, ...] = Field(min_length=1, max_length=MAX_STEPS)
     report: Text = ""
+    attach: tuple[_Attach, ...] = Field(default=(), max_length=MAX_FILES)
 
 
 class _Loader(yaml.SafeLoader):
@@ -168,7 +177,7 @@ def read_text(path: Path) -> str:
 
 
 def read_chain(text: str, folder: Path) -> Chain:
-    """Return the chain that a chain.yaml describes; its report template is read from ``folder``.
+    """Return the chain that a chain.yaml describes; the templates it names are read from ``folder``.
 
     Raises:
         SkillError: it is malformed; the sentence names the key and what it should be.
@@ -183,8 +192,9 @@ def read_chain(text: str, folder: Path) -> Chain:
     parameters = tuple(_parameter(name, one) for name, one in model.parameters.items())
     steps = tuple(_step(one) for one in model.steps)
     _refuse_bad_names([one.name for one in parameters], [one.id for one in steps])
-    report = _report(folder, model.report) if model.report else ""
-    return Chain(parameters, steps, report, model.report)
+    report = _template(folder, "report", model.report) if model.report else ""
+    attach = tuple(_file(folder, one) for one in model.attach)
+    return Chain(parameters, steps, report, model.report, attach)
 
 
 def _parameter(name: str, model: _Parameter) -> Parameter:
@@ -248,14 +258,19 @@ def _refuse_bad_names(parameters: list[str], steps: list[str]) -> None:
             seen.add(name)
 
 
-def _report(folder: Path, name: str) -> str:
+def _file(folder: Path, model: _Attach) -> FileTemplate:
+    text = _template(folder, "attach", model.template)
+    return FileTemplate(model.name, text, model.template, model.about)
+
+
+def _template(folder: Path, key: str, name: str) -> str:
     if not _FILE.fullmatch(name):
-        raise SkillError(f"chain.yaml: report {name!r} is no plain file name. Put it beside chain.yaml.")
+        raise SkillError(f"chain.yaml: {key} {name!r} is no plain file name. Put it beside chain.yaml.")
     path = folder / name
     if not path.is_file():
-        raise SkillError(f"chain.yaml: report {name!r} is not in the skill's folder.")
+        raise SkillError(f"chain.yaml: {key} {name!r} is not in the skill's folder.")
     if path.resolve().parent != folder.resolve():
-        raise SkillError(f"chain.yaml: report {name!r} leads out of the skill's folder.")
+        raise SkillError(f"chain.yaml: {key} {name!r} leads out of the skill's folder.")
     return read_text(path)
 
 
@@ -265,7 +280,8 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     return found[0] if found else ""
 
 
-_KEYS: dict[str, type[_Model]] = {"steps": _Step, "parameters": _Parameter}
+_KEYS: dict[str, type[_Model]] = {"steps": _Step, "parameters": _Parameter, "attach": _Attach}
+_COUNTED = {"steps": "step", "attach": "attach"}
 
 
 def say_invalid(error: ValidationError) -> str:
@@ -286,6 +302,6 @@ def say_invalid(error: ValidationError) -> str:
 
 def _path(place: list[str]) -> str:
     """Return ``steps.0.args`` as people count: ``step 1, args``."""
-    if len(place) > 1 and place[0] == "steps" and place[1].isdigit():
-        return ", ".join([f"step {int(place[1]) + 1}", *place[2:]])
+    if len(place) > 1 and place[0] in _COUNTED and place[1].isdigit():
+        return ", ".join([f"{_COUNTED[place[0]]} {int(place[1]) + 1}", *place[2:]])
     return ".".join(place)

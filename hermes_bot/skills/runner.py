@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from hermes_bot.errors import SkillError
 from hermes_bot.messages import Fault, Result, ResultStatus, failed
 from hermes_bot.skills import params as reading
+from hermes_bot.skills.attaching import Made, make_files
 from hermes_bot.skills.bench import Bench
 from hermes_bot.skills.chain import SayWork
 from hermes_bot.skills.params import Filled, Words
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import Json
     from hermes_bot.ports import Toolbox, ToolContext
+    from hermes_bot.skills.attaching import Keep
     from hermes_bot.skills.chain import Chain
     from hermes_bot.skills.params import Options
     from hermes_bot.skills.registry import Registry, Skill
@@ -66,11 +68,13 @@ class Runner:
     Attributes:
         options: what is known by provider name: ``list_services`` gives the services' names.
         zone: whose clock people mean.
+        keep: writes the chains' files.
     """
 
     registry: Registry
     zone: ZoneInfo
     options: Options
+    keep: Keep
 
     async def run_skill(
         self, name: str, params: Mapping[str, Json], context: ToolContext, toolbox: Toolbox
@@ -88,17 +92,19 @@ class Runner:
             return failed("unknown_skill", str(error))
         if skill.chain is None:
             return Result("ok", {"skill": skill.name, "guidance": skill.guidance})
-        return await run_chain(skill, params, Setting(context, toolbox, self.zone, self.options))
+        setting = Setting(context, toolbox, self.zone, self.options, self.keep)
+        return await run_chain(skill, params, setting)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a chain runs: its context, its tools, and how people's words are understood."""
+    """Where a chain runs: its context, its tools, how people's words are understood, who keeps its files."""
 
     context: ToolContext
     toolbox: Toolbox
     zone: ZoneInfo
     options: Options
+    keep: Keep
 
     @property
     def words(self) -> Words:
@@ -118,7 +124,7 @@ async def run_chain(skill: Skill, params: Mapping[str, Json], setting: Setting) 
     unknown = [name for name in params if chain.parameter(name) is None]
     if unknown:
         return _unknown_parameter(skill, chain, unknown[0])
-    bench = Bench(setting.context, setting.toolbox)
+    bench = Bench(setting.context, setting.toolbox, setting.keep)
     goal = bench.state.goal
     given = {**goal.params, **params} if goal.skill == skill.name else params
     values = await _parameters(chain, given, setting, bench)
@@ -231,9 +237,10 @@ async def _steps(skill: Skill, chain: Chain, bench: Bench, values: Mapping[str, 
         except SkillError as error:
             return failed("template", str(error))
     try:
-        return _report(skill, names, story, _written(skill, chain, names, story))
+        written = _written(skill, chain, names, story)
     except SkillError as error:
         return failed("template", str(error))
+    return _report(skill, names, story, written, await make_files(chain.attach, names, bench))
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,15 +278,24 @@ def _written(skill: Skill, chain: Chain, names: Mapping[str, Any], story: _Story
     return fence(json.dumps(story.last, indent=2, ensure_ascii=False, default=str)[:_SHOWN_CHARS], "json")
 
 
-def _report(skill: Skill, names: Mapping[str, Any], story: _Story, report: str) -> Result:
-    """Return the chain's result; what failed or was cut is said under the report in any case."""
+def _report(
+    skill: Skill, names: Mapping[str, Any], story: _Story, report: str, made: Made | None = None
+) -> Result:
+    """Return the chain's result; what failed, was cut or is attached is said under the report in any case."""
+    made = made or Made()
     under = [f"_{note}_" for note in story.notes] + [f"_Not all was looked at: {cut}._" for cut in story.cuts]
+    under += [f"_Attached: {file.about or 'a file'}, in `{file.name}`._" for file in made.files]
+    under += [f"_A file is missing: {problem}_" for problem in made.problems]
     steps = {
         name: value["status"] for name, value in names.items() if isinstance(value, dict) and "ok" in value
     }
+    data: dict[str, Json] = {"report": "\n\n".join([report, *under]), "skill": skill.name, "steps": steps}
+    if made.files:
+        data["files"] = [{"name": one.name, "path": one.path, "about": one.about} for one in made.files]
     return Result(
-        "ok",
-        {"report": "\n\n".join([report, *under]), "skill": skill.name, "steps": steps},
+        "partial" if made.problems else "ok",
+        data,
+        error=Fault("no_file", " ".join(made.problems)) if made.problems else None,
         truncated="; ".join(story.cuts),
         trust="untrusted",
     )

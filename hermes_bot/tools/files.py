@@ -1,5 +1,6 @@
 """Knows the tools that read, list and write files, all through the one file door."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -125,7 +126,24 @@ def write_file(
     ctx: ToolContext,
 ) -> Result:
     """Write a text file into this thread's workspace, replacing the one of that name (1 MiB at most)."""
-    ctx.workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
     data = text.encode("utf-8", "replace")
-    replaced = FileDoor(ctx.workspace).write(path, data)
+    replaced = _write(ctx.workspace, path, data)
     return Result("ok", {"path": path, "bytes": len(data), "replaced": replaced}, source=path)
+
+
+async def keep_text(workspace: Path, path: str, text: str) -> None:
+    """Put a text file into a workspace; what chains keep their files with.
+
+    Raises:
+        ToolError: as ``FileDoor.write``.
+    """
+    try:
+        await asyncio.to_thread(_write, workspace, path, text.encode("utf-8", "replace"))
+    except OSError as error:
+        said = f"{path[-120:]!r} cannot be written ({error.strerror})."
+        raise ToolError("unreadable", said) from error
+
+
+def _write(workspace: Path, path: str, data: bytes) -> bool:
+    workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return FileDoor(workspace).write(path, data)

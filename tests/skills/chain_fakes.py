@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from zoneinfo import ZoneInfo
 
 from hermes_bot.decisions import Action, CallTool
-from hermes_bot.errors import ModelError
+from hermes_bot.errors import ModelError, ToolError
 from hermes_bot.fold import fold, write_decision
 from hermes_bot.messages import Fault, Result
 from hermes_bot.ports import Completion, Outcome, Prepared, Prior, Prompt, ToolCard, ToolContext
@@ -183,6 +183,14 @@ class Stage:
     )
     journal: FakeJournal = field(default_factory=FakeJournal)
     clock: FakeClock = field(default_factory=FakeClock)
+    kept: dict[str, str] = field(default_factory=dict)
+    is_full: bool = False
+
+    async def keep(self, workspace: Path, path: str, text: str) -> None:
+        del workspace
+        if self.is_full:
+            raise ToolError("quota", f"{path!r}: the workspace is full.")
+        self.kept[path] = text
 
     def __post_init__(self) -> None:
         limits = {"profile": "task"}
@@ -204,7 +212,7 @@ class Stage:
 
     async def go(self) -> Result | Question:
         """Run the chain from what the journal holds, as a fresh process does."""
-        setting = Setting(self.context, self.toolbox, BERLIN, self.options)
+        setting = Setting(self.context, self.toolbox, BERLIN, self.options, self.keep)
         return await run_chain(self.skill, self.params, setting)
 
     async def result(self) -> Result:

@@ -16,6 +16,7 @@ from hermes_bot.ports import Completion
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Registry, Runner, run_skill_summary
 from hermes_bot.state import Row
 from hermes_bot.tools.declare import Tool
+from hermes_bot.tools.files import keep_text
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class World:
         self.fails = ""
         self.journal = FakeJournal()
         offline = OfflineModel(self.registry.cards, threshold=0)
-        runner = Runner(self.registry, BERLIN, {"list_services": lambda: SERVICES})
+        runner = Runner(self.registry, BERLIN, {"list_services": lambda: SERVICES}, keep_text)
 
         async def run_skill(args: Mapping[str, Json], context: ToolContext) -> Result | Question:
             params = cast("Mapping[str, Json]", args.get("params") or {})

@@ -350,7 +350,7 @@ async def test_a_tool_that_must_ask_asks_and_runs_after_the_answer(tmp_path: Pat
 
 
 def runner(stage: Stage) -> Runner:
-    return Runner(Registry((stage.skill,)), BERLIN, stage.options)
+    return Runner(Registry((stage.skill,)), BERLIN, stage.options, stage.keep)
 
 
 async def test_a_skill_that_is_not_there_is_named_with_the_nearest(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ async def test_a_skill_that_is_not_there_is_named_with_the_nearest(tmp_path: Pat
 
 async def test_a_skill_without_a_chain_gives_its_guidance(tmp_path: Path) -> None:
     stage = Stage(skill_in(tmp_path, FOUR), four_tools())
-    guide = Runner(Registry((replace(stage.skill, chain=None),)), BERLIN, {})
+    guide = Runner(Registry((replace(stage.skill, chain=None),)), BERLIN, {}, stage.keep)
     result = await guide.run_skill("trial", {}, stage.context, stage.toolbox)
     assert isinstance(result, Result)
     assert result.data == {"skill": "trial", "guidance": "Be careful."}
