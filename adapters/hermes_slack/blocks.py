@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot import markdown
@@ -46,6 +47,7 @@ def answer(text: str) -> list[Json]:
     return [{"type": "markdown", "text": source(text)}]
 
 
+@lru_cache(maxsize=32)  # a text is measured, posted and perhaps posted again
 def source(text: str) -> str:
     """Return a text as the Markdown that Slack is sent: links safe, mentions dead, one table at most."""
     blocks = _one_table(markdown.safe(text))

@@ -34,10 +34,10 @@ def parts(message: Outgoing) -> tuple[Outgoing, ...]:
 
 
 def _fits(text: str) -> bool:
-    rendered = html(text)
-    if units(markup.visible(rendered)) > LONGEST or markup.entities(rendered) > MOST_ENTITIES:
+    if units(plain(text)) > LONGEST:  # first, as it costs least
         return False
-    return units(plain(text)) <= LONGEST
+    rendered = html(text)
+    return units(markup.visible(rendered)) <= LONGEST and markup.entities(rendered) <= MOST_ENTITIES
 
 
 def _shows(table: Table) -> bool:

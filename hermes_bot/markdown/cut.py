@@ -131,8 +131,10 @@ def _blocks(blocks: Sequence[Block], at: int, path: Path, limit: int) -> Iterato
     for index, block in enumerate(blocks):
         if index:
             yield Mark(at, _between(blocks[index - 1]), (*path, index))
-        yield from _block(block, at, (*path, index), limit)
-        at += size(block)
+        end = at + size(block)
+        if 2 * end >= limit or block is blocks[-1]:  # of one that ends sooner the end is the best place
+            yield from _block(block, at, (*path, index), limit)
+        at = end
 
 
 def _between(before: Block) -> int:
@@ -211,7 +213,8 @@ def _words(text: str, at: int, path: Path, limit: int) -> Iterator[Mark]:
         if at + space.start() > limit:
             return
         before = text[max(0, space.start() - 3) : space.start()]
-        yield Mark(at + space.end(), SENTENCE if _SENTENCE_END.search(before) else WORD, (*path, space.end()))
+        rank = SENTENCE if _SENTENCE_END.search(before) else WORD
+        yield Mark(at + space.start(), rank, (*path, space.end()))  # the space at a cut goes
         begin = space.end()
     yield from _inside(text, begin, len(text), Mark(at, INSIDE, path), limit)
 

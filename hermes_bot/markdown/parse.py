@@ -8,7 +8,7 @@ title of a link, words behind a fence's language, blocks nested too deep) is kep
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
 from markdown_it import MarkdownIt
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from hermes_bot.markdown.tree import Alignment, Block, Blocks, Inlines
 
 DEEPEST = 20  # markdown-it's levels: ten lists in one another; deeper text is read as a paragraph
+_SHORT = 2_000  # characters: insides of paragraphs up to this length are remembered
 _CELL_END = re.compile(r"(?<!\\)\|")
 _INFO = re.compile(r"([\w+#.-]{0,30})(?:\s+(.*))?", re.DOTALL)
 _TASK = re.compile(r"\[([ xX])\] ")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
+@lru_cache(maxsize=8)  # a text is laid out, measured and shown; its tree is a value
 def parse(text: str) -> Blocks:
     """Return the blocks of a Markdown text. Never fails; blank text has none."""
     tokens = _reader().parse(clean(text))
@@ -53,8 +55,17 @@ def parse(text: str) -> Blocks:
 
 def parse_inline(text: str) -> Inlines:
     """Return the inlines of a text that is the inside of one paragraph."""
-    (token,) = _reader().parseInline(text)
-    return _inlines(token)
+    return _short_inlines(text) if len(text) <= _SHORT else _read_inlines(text)
+
+
+@lru_cache(maxsize=512)  # the search for a place to cut reads and writes the same paragraphs at each try
+def _short_inlines(text: str) -> Inlines:
+    return _read_inlines(text)
+
+
+def _read_inlines(text: str) -> Inlines:
+    reader = _reader()
+    return stripped(inlines_of(reader.inline.parse(text, reader, {}, [])))
 
 
 def clean(text: str) -> str:
@@ -67,7 +78,8 @@ def clean(text: str) -> str:
 def _reader() -> MarkdownIt:
     reader = _Reader("commonmark", {"html": False, "maxNesting": 2 * DEEPEST})
     reader.enable(["table", "strikethrough"])
-    reader.disable(["entity", "reference", "html_block", "html_inline"])
+    # "inline" is the step that reads paragraphs' insides: ``parse_inline`` does, and remembers them
+    reader.disable(["entity", "reference", "html_block", "html_inline", "inline"])
     plain_table = next(rule.fn for rule in reader.block.ruler.__rules__ if rule.name == "table")
 
     def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's
@@ -164,10 +176,10 @@ def _block(tokens: Sequence[Token], at: int, close: int) -> Iterator[Block]:
     token = tokens[at]
     match token.type:
         case "paragraph_open":
-            if children := _inlines(tokens[at + 1]):
+            if children := parse_inline(tokens[at + 1].content):
                 yield Paragraph(children)
         case "heading_open":
-            yield Heading(int(token.tag[1:]), one_line(_inlines(tokens[at + 1])))
+            yield Heading(int(token.tag[1:]), one_line(parse_inline(tokens[at + 1].content)))
         case "blockquote_open":
             yield Quote(tuple(_blocks(tokens, at + 1, close)))
         case "bullet_list_open" | "ordered_list_open":
@@ -180,10 +192,6 @@ def _block(tokens: Sequence[Token], at: int, close: int) -> Iterator[Block]:
             yield _table(tokens[at:close])
         case _:
             pass
-
-
-def _inlines(token: Token) -> Inlines:
-    return stripped(inlines_of(token.children or ()))
 
 
 def _fence(token: Token) -> Iterator[Block]:
@@ -240,7 +248,7 @@ def _table(tokens: Sequence[Token]) -> Table:
         if token.type == "tr_open":
             rows.append([])
         elif token.type == "inline":
-            rows[-1].append(one_line(_inlines(token)))
+            rows[-1].append(one_line(parse_inline(token.content)))
         elif token.type == "th_open":
             style = str(token.attrGet("style") or "").removeprefix("text-align:")
             alignments.append(cast("Alignment", style))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hermes_bot.markdown.cut import Path
     from hermes_bot.markdown.tree import Block, Blocks, Inlines
 
-_FIRST_GUESS = 2_000  # characters; doubled until it does not fit
+_FIRST_GUESS = 3_600  # characters: nearly what a post takes; widened until it does not fit
 _WHOLE = 16_000  # a text up to this length is tried as it is
 _CLOSE = 0.05  # so near to the most that would fit is near enough
 _LEAST = 200  # characters of a piece that does not fit however short
@@ -93,6 +93,9 @@ class _Search:
                 self.high = limit
             limit = (self.low + self.high) // 2 if self.high else self.low + step
             step *= 2
+        while not self.path and limit > _LEAST:  # what cannot be cut just there may be cut sooner
+            limit = limit * 3 // 4
+            self._try(limit)
 
     def _is_done(self, limit: int) -> bool:
         if self.path == (len(self._blocks),):
