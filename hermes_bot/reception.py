@@ -196,7 +196,7 @@ class Reception:
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
             await self._rooms.teller.late(accepted)
             return None
-        if said.thread.is_new and _is_work(routed):
+        if said.thread.is_new and self._is_work(routed):
             await self._open(accepted)
             return None
         match routed:
@@ -265,6 +265,14 @@ class Reception:
             self._submit(accepted.id, said)
         return None
 
+    def _is_work(self, routed: Route) -> bool:
+        """Whether a message needs a thread: it is no question about what is stored, and no slip."""
+        match routed:
+            case Command("run", args) if args:
+                return not self._rooms.commands.unknown_skill(args[0])
+            case _:
+                return isinstance(routed, Task | GoOn)
+
     def _is_late(self, said: Incoming) -> bool:
         return self._rooms.clock.now() - said.sent_at > STALE_AFTER
 
@@ -328,12 +336,6 @@ class Reception:
     def _over(self, thread: ThreadKey, run: str) -> None:
         if self.on_over is not None:
             self.on_over(thread, run)
-
-
-def _is_work(routed: Route) -> bool:
-    """Whether a message needs a thread: it is no question about what is stored."""
-    is_chain = isinstance(routed, Command) and routed.verb == "run" and bool(routed.args)
-    return is_chain or isinstance(routed, Task | GoOn)
 
 
 def _skill_task(said: Incoming, args: tuple[str, ...]) -> Incoming:
