@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST = 2_000  # far more than a burst brings; what is beyond is dropped, and that is logged
+MOST_SPARE = 20  # of what matters little at once: of the connections to Slack, most are for the rest
 
 
 class Errands:
@@ -25,6 +26,7 @@ class Errands:
     def __init__(self) -> None:
         self._group: asyncio.TaskGroup | None = None
         self._open = 0
+        self._spare = 0
 
     async def run(self) -> None:
         """Take errands until cancelled, which cancels them too."""
@@ -50,6 +52,23 @@ class Errands:
             return False
         self._open += 1
         return True
+
+    def start_spare(self, name: str, errand: Errand) -> None:
+        """Do something that matters little, and can be asked for again, unless enough of it is in hand."""
+        if self._spare >= MOST_SPARE:
+            errand.close()
+            return
+        self._spare += 1
+        job = self._counted(errand)
+        if not self.start(name, job):
+            errand.close()
+            self._spare -= 1
+
+    async def _counted(self, errand: Errand) -> None:
+        try:
+            await errand
+        finally:
+            self._spare -= 1
 
     async def _do(self, name: str, errand: Errand) -> None:
         try:

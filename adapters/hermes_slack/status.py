@@ -83,7 +83,7 @@ class StatusBoard:
             return
         line = self._lines.setdefault(thread, _Line())
         line.text, line.run = text[:CHARS], run
-        self._errands.start("status", self._set(thread, line))
+        self._errands.start_spare("status", self._set(thread, line))
         self._more.set()
 
     async def _end(self, thread: ThreadKey, line: _Line) -> None:
@@ -101,12 +101,24 @@ class StatusBoard:
                 await self._more.wait()
             await asyncio.sleep(min(1.0, self._pauses.run_edit))
             for thread, line in tuple(self._lines.items()):
-                if not line.lock.locked():
-                    self._errands.start("status", self._tend(thread, line))
+                if not line.lock.locked() and (self._is_due(line) or self._is_long(line)):
+                    self._errands.start_spare("status", self._tend(thread, line))
+
+    def _is_due(self, line: _Line) -> bool:
+        """Return whether the status line is to be sent: its text is another, or Slack will forget it."""
+        passed = time.monotonic() - line.set_at
+        is_new = line.text != line.set_text and passed >= self._pauses.run_edit
+        return (is_new or passed > self._pauses.refresh) and time.monotonic() >= self._quiet_until
+
+    def _is_long(self, line: _Line) -> bool:
+        """Return whether the work takes so long that its message is to be posted or changed."""
+        now = time.monotonic()
+        is_long = bool(line.run) and now - line.since > self._pauses.run_message
+        return is_long and line.ts_text != line.text and now - line.edited_at >= self._pauses.run_edit
 
     async def _tend(self, thread: ThreadKey, line: _Line) -> None:
         await self._set(thread, line)
-        if time.monotonic() - line.since > self._pauses.run_message and line.run:
+        if self._is_long(line):
             async with line.lock:
                 if self._is_live(thread, line):
                     await self._quietly(self._message(thread, line))
@@ -116,11 +128,8 @@ class StatusBoard:
 
     async def _set(self, thread: ThreadKey, line: _Line) -> None:
         async with line.lock:
-            now = time.monotonic()
-            is_new = line.text != line.set_text and now - line.set_at >= self._pauses.run_edit
-            is_old = now - line.set_at > self._pauses.refresh
-            if self._is_live(thread, line) and (is_new or is_old) and now >= self._quiet_until:
-                line.set_text, line.set_at = line.text, now
+            if self._is_live(thread, line) and self._is_due(line):
+                line.set_text, line.set_at = line.text, time.monotonic()
                 await self._quietly(self._status(thread, line))
 
     async def _status(self, thread: ThreadKey, line: _Line) -> None:
@@ -150,7 +159,7 @@ class StatusBoard:
     async def _message(self, thread: ThreadKey, line: _Line) -> None:
         """Post the message with the Stop button, or bring it up to date."""
         now = time.monotonic()
-        if line.ts_text == line.text or now - line.edited_at < self._pauses.run_edit:
+        if not self._is_long(line):
             return
         if not self._budget.has_room() or (not line.ts and not self._takes(thread.channel, now)):
             return

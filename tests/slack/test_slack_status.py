@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from slackdesk import QUICK, Desk, Memory, desk, key_of, slack_with_people
+from slackdesk import QUICK, Core, Desk, Memory, desk, key_of, slack_with_people
 
-from hermes_bot.messages import Press
+from hermes_bot.messages import Press, Reply
 from hermes_bot.simulator import Fault, FaultPlan
 from hermes_bot.simulator.faults import ALWAYS
 
@@ -158,3 +158,14 @@ async def test_a_thread_without_a_root_and_an_adapter_that_does_not_run_show_not
         await it.adapter.show_status(key_of("new:x"), "reading", "r1")
         assert it.calls(SET) == []
     await it.adapter.show_status(key_of("1.1"), "reading", "r1")
+
+
+async def test_statuses_that_hang_hold_up_no_answer_however_many_they_are() -> None:
+    sim = slack_with_people(FaultPlan(Fault(SET, "hang", times=ALWAYS)))
+    core = Core(replies={"skills": Reply("the list")})
+    async with desk(sim, core=core) as it:
+        for number in range(2_500):
+            await it.adapter.show_status(key_of(f"1767225600.{number:06}"), "working on it…", f"r{number}")
+        ts = await it.sim.say("U1", "C1", "<@UBOT> skills")
+        await it.sim.ledger.wait_for(lambda one: one.only_for == "U1" and one.text == "the list", timeout=1.0)
+        await asyncio.wait_for(it.post("42", ts), 1.0)
