@@ -108,8 +108,8 @@ def _named(name: str, holder: Object, name_key: str, frame: Object) -> Spoken:
     if name == "run_skill" and "name" in beside and name_key != "name":  # its own words are aliases of ours
         return Spoken(name, {"name": beside["name"], "params": _only(given)}, frame)
     args = _only(given) if given else {key: value for key, value in beside.items() if key not in _ACTIONS}
-    if name == "finish":  # confidence and evidence often stand beside the answer
-        args = {**{key: frame[key] for key in ("confidence", "evidence") if key in frame}, **args}
+    if name == "finish":  # what goes with the answer often stands beside it
+        args = {**{key: frame[key] for key in ("confidence", "evidence", "files") if key in frame}, **args}
     return Spoken(name, args, frame)
 
 

@@ -25,6 +25,7 @@ RAW_CHARS = 2_000
 MOST_OPTIONS = 8
 MOST_SUB_GOALS = 20
 MOST_EVIDENCE = 32
+MOST_PATHS = 32
 
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _NOTHING = frozenset({"", "(empty)", "no_reply", "[silent]", "silent", "none", "null"})
@@ -99,13 +100,18 @@ class CallTool:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """End the run with this answer."""
+    """End the run with this answer.
+
+    Attributes:
+        files: paths in the workspace of what goes with it; not looked at yet.
+    """
 
     answer: str
     confidence: float = 0.0
     evidence: tuple[str, ...] = ()
     thought: str = ""
     plan: tuple[SubGoal, ...] | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +227,8 @@ def _finish(args: Object, thought: str, plan: tuple[SubGoal, ...] | None) -> Fin
     answer = without_thoughts(_text(_any_of(args, _ANSWERS)))
     if answer.lower() in _NOTHING:
         raise Unreadable('"finish" needs "answer": the text that the person reads.')
-    return Finish(answer, _share(args.get("confidence")), _evidence(args.get("evidence")), thought, plan)
+    confidence, evidence = _share(args.get("confidence")), _evidence(args.get("evidence"))
+    return Finish(answer, confidence, evidence, thought, plan, _paths(args.get("files")))
 
 
 def _ask(args: Object, thought: str, plan: tuple[SubGoal, ...] | None) -> Ask:
@@ -277,6 +284,14 @@ def _evidence(value: Json) -> tuple[str, ...]:
         return ()
     named = (f"round {piece}" if isinstance(piece, int) else _label(piece) for piece in value)
     return tuple(text for text in map(str.strip, named) if text)[:MOST_EVIDENCE]
+
+
+def _paths(value: Json) -> tuple[str, ...]:
+    """Return the paths of files, each once; of an object the part that names one."""
+    items = value if isinstance(value, list) else [value] if isinstance(value, str | dict) else []
+    named = (_any_of(item, ("path", "name", "file")) if isinstance(item, dict) else item for item in items)
+    paths = (item.strip() for item in named if isinstance(item, str))
+    return tuple(dict.fromkeys(path for path in paths if path))[:MOST_PATHS]
 
 
 def _options(value: Json) -> tuple[str, ...]:

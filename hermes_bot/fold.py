@@ -209,6 +209,7 @@ def _judge(state: RunState, row: Row) -> RunState:
                 answer=_answer(state, data),
                 confidence=float(data.get("confidence", 1.0)),
                 is_verified=bool(data.get("verified", True)),
+                files=_with_files(state.files, data.get("files", ())),
             )
             return _close_round(state, row.status, "", "")
         case "stop" | "fail" | "cancel" as verdict:
@@ -316,9 +317,10 @@ def write_decision(decision: Decision) -> Data:
         case CallTool(action, thought, plan, note):
             data: Data = {"kind": "call", "name": action.name, "args": action.args, "thought": thought}
             return _with_plan({**data, "note": note} if note else data, plan)
-        case Finish(answer, confidence, evidence, thought, plan):
+        case Finish(answer, confidence, evidence, thought, plan, files):
             data = {"kind": "finish", "answer": answer, "confidence": confidence, "thought": thought}
-            return _with_plan({**data, "evidence": list(evidence)}, plan)
+            data = {**data, "evidence": list(evidence), **({"files": list(files)} if files else {})}
+            return _with_plan(data, plan)
         case Ask(question, options, name, default, thought, plan):
             data = {"kind": "ask", "question": question, "options": list(options), "thought": thought}
             return _with_plan({**data, "field": name, "default": default}, plan)
@@ -340,7 +342,8 @@ def read_decision(data: Mapping[str, Any]) -> Decision:
         case "call":
             return CallTool(Action(data["name"], data["args"]), thought, plan, data.get("note", ""))
         case "finish":
-            return Finish(data["answer"], data["confidence"], tuple(data["evidence"]), thought, plan)
+            evidence, files = tuple(data["evidence"]), tuple(data.get("files", ()))
+            return Finish(data["answer"], data["confidence"], evidence, thought, plan, files)
         case "ask":
             options = tuple(data["options"])
             return Ask(data["question"], options, data["field"], data["default"], thought, plan)

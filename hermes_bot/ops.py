@@ -164,7 +164,8 @@ class Operations:
                     if view.record.status == "waiting" and answers:
                         await self._settle(run, answers.popleft(), view.record.thread)
                     elif view.record.status == "waiting" or view.record.status in OVER:
-                        return await self._outcome(view)
+                        files = [{"name": one.name, "path": one.path} for one in view.files]
+                        return {**await self._outcome(view), "files": files}
 
     async def _outcome(self, view: RunView) -> Json:
         asked = await self._host.db.read(lambda db: questions.open_of_run(db, view.record.id))

@@ -334,6 +334,21 @@ def test_evidence_is_a_list_or_a_string(evidence: Any, read: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize(
+    ("files", "read"),
+    [
+        (None, ()),
+        (7, ()),
+        ("out/a.csv", ("out/a.csv",)),
+        (["a.csv", " a.csv ", "", 3, "b.csv"], ("a.csv", "b.csv")),
+        ([{"path": "a.csv"}, {"name": "b.csv"}, {"about": "c"}], ("a.csv", "b.csv")),
+        ([str(number) for number in range(1_000)], tuple(str(number) for number in range(32))),
+    ],
+)
+def test_the_files_of_an_answer_are_paths(files: Any, read: tuple[str, ...]) -> None:
+    assert finished(answer="x", files=files).files == read
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"answer": "It is DNS.", "confidence": 0.8, "evidence": ["round 1"]},

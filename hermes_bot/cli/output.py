@@ -94,7 +94,12 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
 
 
 def print_outcome(outcome: Mapping[str, Any], *, as_json: bool) -> int:
-    """Print how a run ended or what it asks, and return the exit code."""
+    """Print how a run ended or what it asks, and return the exit code.
+
+    Where its files lie is said to a person only; the one object of ``--json`` has keys of its own.
+    """
+    files = outcome.get("files", ())
+    outcome = {name: value for name, value in outcome.items() if name != "files"}
     code = _EXIT.get(outcome["status"], FAILED)
     if as_json:
         print_json(outcome)
@@ -105,4 +110,6 @@ def print_outcome(outcome: Mapping[str, Any], *, as_json: bool) -> int:
         complain(f"The run waits. Answer with: hermes-bot runs answer {outcome['run']} TEXT")
     else:
         print_markdown(outcome["answer"])
+        for file in files:
+            complain(harmless(f"{file['name']}: {file['path']}"))
     return code

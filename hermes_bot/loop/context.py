@@ -44,7 +44,8 @@ Each round answer with exactly one JSON object and nothing else:
 Reserved actions:
 - finish {{"answer", "confidence": 0..1, "evidence": ["round 2", "TOOL"]}}: when the task is done. The answer
   is Markdown for people. Evidence names rounds or tools of this run whose status was ok; confidence is at
-  least {confidence:g}.
+  least {confidence:g}. "files" is optional: paths of at most 5 files of the workspace to send along; those
+  of a skill go along anyway.
 - request_info {{"question", "options": [at most 8], "field", "default"}}: when you lack a fact that no tool
   can give. If you lack a fact, ask; never guess.
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.decisions import SLOW_BYTES, CallTool, Malformed, decide
+from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed, decide
 from hermes_bot.errors import ModelError
 from hermes_bot.fold import apply, write_decision, write_files
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.context import build
 from hermes_bot.loop.guards import may_not_run, same_calls
-from hermes_bot.loop.verdict import RUN_SKILL, failure, judged, skill_call
+from hermes_bot.loop.verdict import NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
 from hermes_bot.messages import Attachment, Result, failed
 from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -39,6 +39,12 @@ NOT_KNOWN = failed(
 )
 
 
+async def offer_nothing(workspace: Path, paths: Sequence[str]) -> Offer:
+    """Let no file go with an answer."""
+    del workspace, paths
+    return Offer(problem="No file can be attached here.")
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """Everything one run works with.
@@ -46,6 +52,7 @@ class Desk:
     Attributes:
         workspace: the thread's own folder.
         is_closing: whether the program ends, so that no further round is begun.
+        offer: looks at the files of the workspace that a finish names.
     """
 
     model: Model
@@ -55,6 +62,7 @@ class Desk:
     workspace: Path
     frame: Frame
     is_closing: Callable[[], bool] = lambda: False
+    offer: Callable[[Path, Sequence[str]], Awaitable[Offer]] = offer_nothing
 
 
 async def carry(state: RunState, desk: Desk) -> RunState:
@@ -75,7 +83,7 @@ async def carry(state: RunState, desk: Desk) -> RunState:
                 await reason(pen, desk)
             if isinstance(pen.state.decision, CallTool) and pen.state.came is None:
                 question = await act(pen, pen.state.decision.action, desk)
-            judge(pen, question)
+            judge(pen, question, await _offered(pen.state, desk))
         except ModelError as error:
             pen.write("judge", failure(error))
         except TimeoutError:
@@ -246,9 +254,16 @@ async def _run(pen: Pen, prepared: Prepared, prior: Prior | None, desk: Desk) ->
     return replace(came, duration_ms=max(0, came.duration_ms - told))
 
 
-def judge(pen: Pen, question: Question | None) -> None:
+async def _offered(state: RunState, desk: Desk) -> Offer:
+    decision = state.decision
+    if isinstance(decision, Finish) and decision.files:
+        return await desk.offer(desk.workspace, decision.files)
+    return NOTHING
+
+
+def judge(pen: Pen, question: Question | None, offer: Offer) -> None:
     """Write the round's verdict: go on, wait, finish or stop."""
-    row, after = judged(pen.state, question, pen.moment())
+    row, after = judged(pen.state, question, pen.moment(), offer)
     pen.add(row, after)
 
 

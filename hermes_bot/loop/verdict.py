@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
-from hermes_bot.fold import apply
+from hermes_bot.fold import apply, write_files
 from hermes_bot.loop.guards import SAY_AT, budget_used, finish_problem, tripped
 from hermes_bot.loop.report import budget_text
 from hermes_bot.state import Question, Row
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.errors import ModelError
+    from hermes_bot.messages import Attachment
     from hermes_bot.state import Goal, RunState
 
 Verdict = tuple[dict[str, Any], str]
@@ -24,12 +25,25 @@ CONTINUE, STOP = "Continue", "Stop"
 MAX_OPTIONS = 8
 
 
-def judged(state: RunState, question: Question | None, at: datetime) -> tuple[Row, RunState]:
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What can go with an answer, of the files that a finish names; ``problem`` says what cannot, and why."""
+
+    files: tuple[Attachment, ...] = ()
+    problem: str = ""
+
+
+NOTHING = Offer()
+
+
+def judged(
+    state: RunState, question: Question | None, at: datetime, offer: Offer = NOTHING
+) -> tuple[Row, RunState]:
     """Return the judge row of the round at hand, and the state after it.
 
     ``question`` is what the round's tool needs from a person before it can run.
     """
-    data, status = _wait(question) if question else _of_decision(state)
+    data, status = _wait(question) if question else _of_decision(state, offer)
     row = Row(state.run, state.round, "judge", at, data, status=status)
     after = apply(state, row)
     if data["verdict"] not in ("continue", "refuse"):
@@ -56,13 +70,13 @@ def skill_call(goal: Goal) -> Action:
     return Action(RUN_SKILL, {"name": goal.skill, "params": dict(goal.params)})
 
 
-def _of_decision(state: RunState) -> Verdict:
+def _of_decision(state: RunState, offer: Offer) -> Verdict:
     decision = state.decision
     match decision:
         case CallTool():
             return _after_call(state)
         case Finish():
-            return _finish(state, decision)
+            return _finish(state, decision, offer)
         case Ask():
             return _wait(_question(state, decision))
         case Malformed(problem):
@@ -85,14 +99,20 @@ def _after_call(state: RunState) -> Verdict:
     return {"verdict": "continue"}, status
 
 
-def _finish(state: RunState, finish: Finish) -> Verdict:
+def _finish(state: RunState, finish: Finish, offer: Offer) -> Verdict:
     problem = finish_problem(state, finish)
     has_rounds_left = state.spent.rounds < state.limits.rounds
-    if problem and not state.refusals and has_rounds_left:  # in the last round the answer would be lost
-        return {"verdict": "refuse", "reason": f"Not accepted: {problem}"}, "refused"
+    wrong = problem or (offer.problem and f"files: {offer.problem}")
+    if wrong and not state.refusals and has_rounds_left:  # in the last round the answer would be lost
+        return {"verdict": "refuse", "reason": f"Not accepted: {wrong}"}, "refused"
     data: dict[str, Any] = {"verdict": "finish", "confidence": finish.confidence, "verified": not problem}
+    if offer.files:
+        data["files"] = write_files(offer.files)
+    parts = [finish.answer, f"_Not everything could be attached: {offer.problem}_" if offer.problem else ""]
     if report := _unsaid_report(state, finish.answer):
-        data["say"] = f"{finish.answer}\n\n---\n\n{report}"
+        parts.append(f"---\n\n{report}")
+    if any(parts[1:]):
+        data["say"] = "\n\n".join(part for part in parts if part)
     return data, "ok"
 
 

@@ -21,6 +21,7 @@ from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import joined_text, transcript
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
 from hermes_bot.runs.limits import limits_of, within_day
+from hermes_bot.runs.offering import offer_files
 from hermes_bot.runs.posts import reminder_post
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import RunView, view_of
@@ -156,6 +157,7 @@ class Runs:
             workspace=self.workspace(state.thread),
             frame=self._hands.frame,
             is_closing=lambda: self.is_closing,
+            offer=offer_files,
         )
         try:
             state = await carry(state, desk)

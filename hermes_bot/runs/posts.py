@@ -9,7 +9,7 @@ from hermes_bot.messages import Button, Outgoing, Press
 from hermes_bot.ports import CONTINUE_PREFIX
 
 if TYPE_CHECKING:
-    from hermes_bot.messages import ThreadKey
+    from hermes_bot.messages import Attachment, ThreadKey
     from hermes_bot.state import Question, RunState
 
 QUESTION_PREFIX = "question/"
@@ -76,9 +76,14 @@ def final_post(state: RunState, reply_to: str) -> Outgoing:
         text=final_text(state),
         kind="report" if is_stopped else "answer",
         buttons=_stop_buttons(state.run) if is_stopped else (),
-        files=state.files if state.status != "cancelled" else (),
+        files=final_files(state),
         reply_to=reply_to,
     )
+
+
+def final_files(state: RunState) -> tuple[Attachment, ...]:
+    """Return what goes with the post that ends a run; who stopped it by hand wants nothing more of it."""
+    return () if state.status == "cancelled" else state.files
 
 
 def _stop_buttons(run: str) -> tuple[Button, ...]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.decisions import Finish
 from hermes_bot.fold import call_text, fold, read_decision
-from hermes_bot.runs.posts import final_text
+from hermes_bot.runs.posts import final_files, final_text
 from hermes_bot.skills.runner import PARAMS
 from hermes_bot.state import OVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hermes_bot.messages import Attachment
     from hermes_bot.state import Row, RunState
     from hermes_bot.store.runs import RunRecord
 
@@ -44,7 +45,7 @@ class RunView:
     """A run with its rounds.
 
     Attributes:
-        answer: what it said at its end; empty while it is not over.
+        answer: what it said at its end; empty while it is not over. ``files`` went with it.
         evidence: the rounds and tools that a model's finish named.
     """
 
@@ -53,6 +54,7 @@ class RunView:
     rounds: tuple[RoundView, ...]
     answer: str
     evidence: tuple[str, ...] = ()
+    files: tuple[Attachment, ...] = ()
 
 
 def view_of(record: RunRecord, rows: Sequence[Row]) -> RunView:
@@ -65,8 +67,10 @@ def view_of(record: RunRecord, rows: Sequence[Row]) -> RunView:
         number for number, its in sorted(of_round.items()) if any(row.phase == "reason" for row in its)
     ]
     rounds = tuple(_round(number, of_round[number]) for number in decided)
-    answer = final_text(state) if state.status in OVER else ""
-    return RunView(record, state, rounds, answer, _evidence(rows) if state.status == "finished" else ())
+    if state.status not in OVER:
+        return RunView(record, state, rounds, "")
+    evidence = _evidence(rows) if state.status == "finished" else ()
+    return RunView(record, state, rounds, final_text(state), evidence, final_files(state))
 
 
 def _evidence(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -158,6 +158,11 @@ class FileDoor:
             raise _too_large(path, len(data), MAX_FILE_BYTES)
         return data
 
+    def size(self, path: str) -> int:
+        """Return how many bytes a file has."""
+        with self._opened(path, os.O_PATH | os.O_NOFOLLOW) as fd:
+            return _check_regular(os.fstat(fd), path).st_size
+
     def list(self, path: str = ".") -> list[Entry]:
         """Return what lies in a folder, by name; links and special files are left out."""
         with self._opened(path, os.O_RDONLY | os.O_DIRECTORY) as fd:
@@ -195,8 +200,7 @@ class FileDoor:
 
     def _check_target(self, path: str) -> bool:
         try:
-            with self._opened(path, os.O_PATH | os.O_NOFOLLOW) as fd:
-                _check_regular(os.fstat(fd), path)
+            self.size(path)
         except ToolError as refusal:
             if refusal.code != "not_found":
                 raise

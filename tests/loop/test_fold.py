@@ -19,9 +19,10 @@ plans = st.none() | st.lists(
     st.builds(SubGoal, st.text(), st.text(), st.sampled_from(["todo", "doing", "done"])), max_size=3
 ).map(tuple)
 args = st.dictionaries(st.text(max_size=5), st.text(max_size=5) | st.integers() | st.none(), max_size=3)
+texts = st.lists(st.text()).map(tuple)
 decisions = (
     st.builds(CallTool, st.builds(Action, st.text(min_size=1), args), st.text(), plans, st.text())
-    | st.builds(Finish, st.text(), st.floats(0, 1), st.lists(st.text()).map(tuple), st.text(), plans)
+    | st.builds(Finish, st.text(), st.floats(0, 1), texts, st.text(), plans, texts)
     | st.builds(Ask, st.text(), st.lists(st.text()).map(tuple), st.text(), st.text(), st.text(), plans)
     | st.builds(Malformed, st.text(), st.text())
 )
