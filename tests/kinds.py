@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from clock import JumpClock
 from slackdesk import QUICK
 
 from hermes_bot.store import questions
@@ -15,6 +16,7 @@ from hermes_slack import SlackAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from datetime import datetime
     from pathlib import Path
 
     from stages import Stage
@@ -57,10 +59,16 @@ class Seam:
         return await Door.open(path)
 
 
+def _ticked_since(it: Stage, moment: datetime) -> bool:
+    return (it.app.upkeep.ticked_at or moment) > moment
+
+
 async def ticked(it: Stage) -> None:
-    """Wait until all that is due now was looked at, and what follows from it is posted."""
-    at = it.app.clock.now()
-    await it.until(lambda: (done := it.app.upkeep.ticked_at) and done >= at)
+    """Let the program look at what is due, and wait until what follows from it is posted."""
+    clock = it.app.clock
+    assert isinstance(clock, JumpClock)
+    for _ in range(2):  # it may have been looking just then
+        await clock.pass_until(partial(_ticked_since, it, clock.now()), 16)  # it looks every 15 s
     await it.settle()
 
 
