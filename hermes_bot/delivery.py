@@ -115,6 +115,8 @@ class Courier:
             return Shown(posted)
         except (AdapterError, TimeoutError) as error:
             return self._paused(_repeatable(outcome_of(error)))
+        except StoreError as error:  # what the adapter keeps beside it; an edit can be repeated
+            return Later(str(error))
         except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
             return _bug(row.message.key, error)
         return Shown(posted)
@@ -126,8 +128,8 @@ class Courier:
         except (AdapterError, TimeoutError) as error:
             # placing again leaves an empty post at worst, and an edit can be repeated: nobody need be asked
             return self._paused(_repeatable(outcome_of(error)) if places else outcome_of(error))
-        except StoreError:
-            raise
+        except StoreError as error:  # a full disk, say: what is kept beside the post could not be
+            return Later(str(error)) if places else Unsure(str(error))
         except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
             return _bug(part.key, error)
 

@@ -83,13 +83,16 @@ class Joiner:
         if file.size > MAX_BYTES:
             return f"(attached, but too big to read: {file.name}, {file.size:,} bytes)"
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        coming = target.with_name(f".{name}")  # a kill must not leave half of it under its name
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                await adapter.fetch(file, target)
+                await adapter.fetch(file, coming)
+            coming.replace(target)
         except (AdapterError, TimeoutError) as error:
-            target.unlink(missing_ok=True)
             log.warning("file.unfetched", extra={"error": str(error)})
             return f"(attached, but it could not be read: {file.name}: {str(error) or 'it took too long'})"
+        finally:
+            coming.unlink(missing_ok=True)
         return _got(file, name, target)
 
 

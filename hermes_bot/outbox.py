@@ -18,7 +18,7 @@ from hermes_bot.delivery import Courier, Later, Outcome, Refused, Shown, Unsure,
 from hermes_bot.errors import AdapterError, StoreError
 from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.pacing import Paces
-from hermes_bot.ports import DELIVER_SECONDS, Delivered
+from hermes_bot.ports import DELIVER_SECONDS, Delivered, until_set
 from hermes_bot.store import audit, messages, moves, outbox, posts, questions, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.messages import Line
@@ -38,6 +38,7 @@ T = TypeVar("T")
 ASK_SECONDS = 60.0
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 ASK_AGAIN_SECONDS = (2.0, 5.0, 15.0, 30.0)  # while we ask, what is behind an unknown post waits
+LOOK_SECONDS = 0.2  # between two looks at a due post whose channel is busy
 STORE_SECONDS = 5.0  # between two tries of a write that the store refused
 QUESTION = "question/"
 OPENING = "opening/"  # and an inbox row's number: the post that will be the root of its thread
@@ -118,12 +119,7 @@ class Outbox:
             if await self._db.transact("outbox.put", lambda db: self._put(db, message, run)):
                 settled.set()
             self.wake()
-            async with asyncio.TaskGroup() as group:
-                timer = group.create_task(self._clock.sleep(DELIVER_SECONDS))
-                done = group.create_task(settled.wait())
-                await asyncio.wait((timer, done), return_when=asyncio.FIRST_COMPLETED)
-                timer.cancel()
-                done.cancel()
+            await until_set(settled, self._clock, DELIVER_SECONDS)
         finally:
             self._watched.pop(key, None)
         row = await self._db.read(lambda db: outbox.get(db, key))
@@ -159,16 +155,10 @@ class Outbox:
     async def _until_next(self) -> None:
         """Wait until there may be something to send; a channel that is done with a post wakes us itself."""
         at = await self._db.read(outbox.next_due)
-        if at is None:
-            await self._more.wait()
-            return
-        late = (at - self._clock.now()).total_seconds()
-        async with asyncio.TaskGroup() as group:
-            timer = group.create_task(self._clock.sleep(late if late > 0 else 0.2 if self._busy else 0.0))
-            woken = group.create_task(self._more.wait())
-            await asyncio.wait((timer, woken), return_when=asyncio.FIRST_COMPLETED)
-            timer.cancel()
-            woken.cancel()
+        late = (at - self._clock.now()).total_seconds() if at is not None else None
+        if late is not None and late <= 0:
+            late = LOOK_SECONDS if self._busy else 0.0
+        await until_set(self._more, self._clock, late)
 
     async def _serve(self, row: OutboxRow) -> None:
         """Send a channel's first post, or the next part of it."""
@@ -299,8 +289,10 @@ class Outbox:
         try:
             async with asyncio.timeout(ASK_SECONDS):
                 found = await adapter.find(row.part)
-        except (AdapterError, TimeoutError) as error:
+        except (AdapterError, StoreError, TimeoutError) as error:
             log.warning("outbox.still_unknown", extra={"key": key, "error": str(error)})
+        except Exception:  # an adapter may be foreign code; its bug costs this post only
+            log.exception("outbox.bug", extra={"key": key})
         else:
             await (self._not_there(row) if found is None else self._receipt(row, Shown(found)))
         finally:

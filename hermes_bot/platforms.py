@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from hermes_bot.access import Where
-from hermes_bot.errors import BotBroken
+from hermes_bot.errors import BotBroken, HermesError
 from hermes_bot.messages import ThreadKey
 from hermes_bot.ports import Health
 from hermes_bot.store import moves, posts, records, threads
@@ -121,11 +121,11 @@ class Platforms:
                     log.error("adapter.off", extra={"adapter": name, "why": str(broken)})  # noqa: TRY400 - no bug
                     return
                 log.exception("adapter.failed", extra={"adapter": name})
-                self._down[name] = Health(
-                    "degraded", self._clock.now(), f"It failed: {type(error).__name__}."
-                )
-            tries = 0 if self._clock.monotonic() - begun > CALM_SECONDS else tries + 1
-            await self._clock.sleep(AGAIN_SECONDS[min(tries, len(AGAIN_SECONDS)) - 1])
+                why = str(error) if isinstance(error, HermesError) else f"It failed: {type(error).__name__}."
+                self._down[name] = Health("degraded", self._clock.now(), why)
+            tries = 0 if self._clock.monotonic() - begun > CALM_SECONDS else tries
+            await self._clock.sleep(AGAIN_SECONDS[min(tries, len(AGAIN_SECONDS) - 1)])
+            tries += 1
             self._down.pop(name, None)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
 from hermes_bot.logs import fields
+from hermes_bot.ports import until_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 
 EVERY_SECONDS = 3.0
 AT_ONCE = 16  # lines that platforms are told at the same time
+LOOK_SECONDS = 0.01  # at the end, between two looks at what is still shown
 SHOW_SECONDS = 5.0  # a platform that takes longer to show one is passed over
 
 
@@ -69,35 +71,26 @@ class StatusLines:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._more.clear()
-                for thread in self._due():
-                    self._lines[thread].is_busy = True
-                    group.create_task(self._refresh(thread))
-                await self._until(self._late())
-
-    async def _until(self, late: float | None) -> None:
-        """Wait until a line may be shown, or another text is wanted: a removal does not wait for the pace."""
-        if late is None:
-            await self._more.wait()
-            return
-        async with asyncio.TaskGroup() as group:
-            timer = group.create_task(self._clock.sleep(late))
-            woken = group.create_task(self._more.wait())
-            await asyncio.wait((timer, woken), return_when=asyncio.FIRST_COMPLETED)
-            timer.cancel()
-            woken.cancel()
+                self._refresh_due(group)
+                await until_set(self._more, self._clock, self._late())  # a removal waits for no pace
 
     async def clear_all(self) -> None:
         """Remove every line: the program ends."""
         for thread in tuple(self._lines):
             self.show(thread, "")
         async with asyncio.TaskGroup() as group:
-            for thread in self._due():
-                group.create_task(self._refresh(thread))
+            while self._stale:  # one that is just being shown is removed after that
+                self._refresh_due(group)
+                await asyncio.sleep(LOOK_SECONDS)
+
+    def _refresh_due(self, group: asyncio.TaskGroup) -> None:
+        for thread in self._due():
+            self._lines[thread].is_busy = True
+            group.create_task(self._refresh(thread))
 
     async def _refresh(self, thread: ThreadKey) -> None:
         """Show what a thread wants shown now."""
         line = self._lines[thread]
-        line.is_busy = True
         try:
             async with self._slots:
                 self._stale.discard(thread)
@@ -120,6 +113,8 @@ class StatusLines:
                 await adapter.show_status(thread, text, run)
         except (AdapterError, TimeoutError) as error:  # a status line is never worth more than a try
             log.debug("status.unshown", extra=fields(thread=thread, error=str(error)))
+        except Exception:  # an adapter may be foreign code; its bug costs this line only
+            log.exception("status.bug", extra=fields(thread=thread))
 
     def _due(self) -> list[ThreadKey]:
         now = self._clock.monotonic()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from endpoint import act, finish
-from world import Bench, Running, Talk, World, running, scripted
+from world import Bench, Running, Talk, World, scripted
 
 from hermes_bot.errors import AdapterError, Ambiguous, ContentRefused, PlaceGone, PostGone, RateLimited
 from hermes_bot.messages import Attachment, IncomingFile, Outgoing, Press, ThreadKey
@@ -447,52 +447,6 @@ async def test_a_stopped_run_can_be_left_as_it_is(tmp_path: Path) -> None:
         assert "left it as it is" in bot.world.edits[-1][1].text
         assert len(await bot.runs()) == 1
         assert going.label == "Continue"
-
-
-async def test_an_adapter_with_a_bug_costs_neither_its_posts_nor_the_program(tmp_path: Path) -> None:
-    class Buggy(World):
-        def parts(self, message: Outgoing) -> tuple[Outgoing, ...]:
-            raise ZeroDivisionError(message.key)
-
-        async def edit(self, posted: str, message: Outgoing) -> None:
-            raise ZeroDivisionError(posted, message)
-
-    script = [act("request_info", question="Which?", options=["a", "b"]), finish("the answer")]
-    async with scripted(tmp_path, script, world=Buggy()) as bot:
-        talk = bot.talk()
-        await talk.say("go")
-        asked = await talk.heard()
-        await talk.press(asked.buttons[0].press.question, 0)
-        assert (await talk.heard()).text == "the answer"
-
-
-async def test_an_adapter_that_breaks_stops_alone_and_says_why(tmp_path: Path) -> None:
-    from hermes_bot.errors import BotBroken  # noqa: PLC0415 - of this test alone
-
-    class Broken(World):
-        name: ClassVar[str] = "broken"
-        begun: ClassVar[int] = 0
-
-        async def run(self, accept: object) -> None:
-            del accept
-            type(self).begun += 1
-            raise BotBroken("HERMES_SLACK_BOT_TOKEN: Slack says invalid_auth.")
-
-    class Failing(World):
-        name: ClassVar[str] = "failing"
-
-        async def run(self, accept: object) -> None:
-            del accept
-            raise OSError("no route")
-
-    async with running(tmp_path, adapters={"broken": Broken(), "failing": Failing()}) as bot:
-        await bot.pass_time(600, step=5)
-        health = bot.app.platforms.health()
-        assert health["broken"].state == "off"
-        assert "HERMES_SLACK_BOT_TOKEN" in health["broken"].why
-        assert health["failing"].state == "degraded"
-        assert health["world"].state == "on"
-    assert Broken.begun == 1
 
 
 async def test_what_a_tool_posts_is_told_sent_dead_or_waiting(tmp_path: Path) -> None:

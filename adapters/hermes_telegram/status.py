@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError, Ambiguous, HermesError, PostGone, RateLimited, Transient
 from hermes_bot.messages import Button, Press, ThreadKey
-from hermes_bot.ports import STOP_PREFIX, Placed
+from hermes_bot.ports import STOP_PREFIX, Placed, until_set
 from hermes_telegram import render
 from hermes_telegram.api import keyboard
 from hermes_telegram.chains import STATUS, remember
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TYPING_SECONDS = 4.5  # Telegram shows it for at most 5
+AT_ONCE = 16  # chats that typing is shown in at the same time: half of the connections
 MESSAGE_AFTER_SECONDS = 10.0
 EDIT_SECONDS = 3.0
 ADOPT_SECONDS = 4.0  # an answer that comes so soon after the run's end takes its status message
@@ -86,6 +87,8 @@ class StatusBoard:
         self._lines: dict[tuple[ThreadKey, str], _Line] = {}
         self._given: dict[str, tuple[str, Placed]] = {}  # by the post that got one: its name, and it
         self._spent: dict[str, deque[float]] = {}
+        self._typed: dict[tuple[int, int], float] = {}  # when typing was last shown, by chat and topic
+        self._typists = asyncio.Semaphore(AT_ONCE)
         self._group: asyncio.TaskGroup | None = None
 
     async def serve(self) -> None:
@@ -106,6 +109,7 @@ class StatusBoard:
                 if not (run and line.run) or run == line.run:  # a short run may be over before it is named
                     line.is_over = True
                     line.changed.set()
+                    self._typed.pop(self._spot(line), None)
         elif (known := self._live(thread, run) or self._named(thread, run)) is not None:
             known.text = text
             known.changed.set()
@@ -178,9 +182,7 @@ class StatusBoard:
         try:
             if self._clock.monotonic() - line.typed >= TYPING_SECONDS:
                 line.typed = self._clock.monotonic()
-                await self._api.typing(
-                    self._chats.spot(line.thread).chat, self._chats.typing_topic(line.thread)
-                )
+                await self._type(line)
             async with line.in_hand:
                 if self._is_message_due(line):
                     await self._show_message(line)
@@ -188,6 +190,19 @@ class StatusBoard:
             line.not_before = line.typed = self._clock.monotonic() + error.retry_after / self._speed
         except HermesError as error:  # a status is never worth more than a try
             log.debug("telegram.status_unshown", extra={"run": line.run, "error": str(error)})
+
+    def _spot(self, line: _Line) -> tuple[int, int]:
+        """Return the chat and the topic that a line is typed in."""
+        return self._chats.spot(line.thread).chat, self._chats.typing_topic(line.thread)
+
+    async def _type(self, line: _Line) -> None:
+        """Show typing, once for all that works in a place; answers find connections beside it."""
+        spot = self._spot(line)
+        is_shown = line.typed - self._typed.get(spot, float("-inf")) < TYPING_SECONDS
+        if not (is_shown or self._typists.locked()):
+            remember(self._typed, spot, line.typed)
+            async with self._typists:
+                await self._api.typing(*spot)
 
     def _is_message_due(self, line: _Line) -> bool:
         now = self._clock.monotonic()
@@ -291,12 +306,7 @@ class StatusBoard:
 
     async def _pause(self, line: _Line, seconds: float) -> None:
         """Wait, or until something about the line changed."""
-        async with asyncio.TaskGroup() as group:
-            timer = group.create_task(self._clock.sleep(seconds))
-            changed = group.create_task(line.changed.wait())
-            await asyncio.wait((timer, changed), return_when=asyncio.FIRST_COMPLETED)
-            timer.cancel()
-            changed.cancel()
+        await until_set(line.changed, self._clock, seconds)
 
 
 def _name(thread: ThreadKey, message: str) -> str:
