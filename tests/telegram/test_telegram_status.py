@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 from telegram_desk import ANN, FORUM, TEAM, Desk, desk_at, place, running, with_faults
 
@@ -238,3 +241,25 @@ async def test_a_removal_that_fails_is_tried_again() -> None:
             await desk.slept(seconds)
         await desk.until(lambda: desk.records.kept == {})
         assert desk.seen(TEAM) == []
+
+
+async def test_a_chat_with_many_runs_is_typed_in_once() -> None:
+    async with desk_at() as desk:
+        asked = await working(desk)
+        for number in range(50):
+            thread = replace(asked.thread, thread=str(1_000 + number))
+            await desk.adapter.show_status(thread, "thinking", f"other{number}")
+        await desk.until(lambda: desk.clock.slept.count(4.5) == 51)
+        assert len(desk.sim.actions) == 1
+
+
+async def test_typing_that_hangs_holds_up_no_answer_however_many_work() -> None:
+    async with desk_at(with_faults(FaultPlan(Fault("sendChatAction", "hang", times=ALWAYS)))) as desk:
+        await desk.sim.say(ANN, TEAM, "@my_bot dig")
+        (asked,) = await desk.hear(1)
+        for number in range(200):
+            thread = replace(asked.thread, channel=str(-2_000 - number))
+            await desk.adapter.show_status(thread, "thinking", f"other{number}")
+        async with asyncio.timeout(2):
+            await desk.show(desk.answer(asked, "dug up"))
+        assert [entry.text for entry in desk.seen(TEAM)] == ["dug up"]
