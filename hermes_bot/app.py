@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 WORKING = "working on it…"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What a test's launcher may put in the place of the product's own.
 

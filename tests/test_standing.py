@@ -53,7 +53,7 @@ async def hosted(folder: Path, wanted: Adapters = NOTHING, **worlds: Watched) ->
     clock = FakeClock()
     config = Config(bot=Bot(state_dir=folder), adapters=wanted, access=Access(channels=("world:T1:*",)))
     async with (
-        App(config, clock=clock, parts=Parts(worlds)) as app,
+        App(config, clock=clock, parts=Parts(adapters=worlds)) as app,
         Alongside(app.run(recover=True)),
     ):
         await app.ready.wait()

@@ -194,7 +194,8 @@ async def ours(folder: Path, endpoint: str, *, max_running: int = 50) -> AsyncIt
         access=Access(channels=("quiet:T1:*",)),
     )
     adapter = Quiet()
-    async with App(config, parts=Parts({"quiet": adapter}, tools())) as app, asyncio.TaskGroup() as group:
+    parts = Parts(adapters={"quiet": adapter}, tools=tools())
+    async with App(config, parts=parts) as app, asyncio.TaskGroup() as group:
         running = group.create_task(app.run(recover=True))
         await app.ready.wait()
         gc.collect()

@@ -207,7 +207,11 @@ async def boot(spec: dict[str, Any]) -> None:
         skills=Skills(folders=(Path(__file__).parent / "skills",), threshold=1_000.0),
         access=Access(channels=("outside:T1:*",)),
     )
-    parts = Parts({"outside": OutsideAdapter(wire, points)}, tools_of(wire, points), open_store)
+    parts = Parts(
+        adapters={"outside": OutsideAdapter(wire, points)},
+        tools=tools_of(wire, points),
+        open_store=open_store,
+    )
     async with App(config, parts=parts) as app:
         await app.run(recover=True)
 
