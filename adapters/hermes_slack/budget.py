@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-UPDATES = 50
-DECORATION = 30  # of them at most for status messages, so that an answer's edit finds room
+DECORATION = 30  # of the 50 at most for status messages, so that an answer's edit finds room
 
 
 class Budget:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EVENT_TYPE = "hermes_post"
-_CHANGED = ("text", "blocks", "parse", "link_names")  # what chat.update takes of a post
-_QUIET = {"parse": "none", "link_names": False, "unfurl_links": False, "unfurl_media": False}
 ATTEMPTS = 1_000  # whose moments are remembered
 BEFORE = timedelta(minutes=2)  # our clock and Slack's may differ
 LONG_AGO = timedelta(days=7)
@@ -99,7 +97,7 @@ class Poster:
         if not asker or not message.text.startswith(opening(asker)):
             return None
         asked = render.mrkdwn(message.text.removeprefix(opening(asker)))
-        return _QUIET | {"text": f"<@{asker}> asked: {asked}"}
+        return render.SAFE | {"text": f"<@{asker}> asked: {asked}"}
 
     async def _check(self, api: Api, thread: ThreadKey, answer: Mapping[str, Any]) -> None:
         """Take a post back that landed at the channel's top because its thread is gone (platforms.md 8.1)."""
@@ -125,10 +123,10 @@ class Poster:
         where = {"channel": message.thread.channel, "ts": posted, "blocks": []}
         self.budget.spend()
         try:
-            await api.call("chat.update", where | _changed(render.payload(message)))
+            await api.call("chat.update", where | render.changed(render.payload(message)))
         except ContentRefused as error:
             log.warning("slack.form_refused", extra={"key": message.key, "error": str(error)})
-            await api.call("chat.update", where | _changed(render.plain(message)))
+            await api.call("chat.update", where | render.changed(render.plain(message)))
 
     async def find(self, message: Outgoing) -> str | None:
         """Return the ``ts`` of the post with this key, or None where it was not posted.
@@ -185,10 +183,6 @@ def _where(thread: ThreadKey) -> dict[str, Any]:
 def _metadata(message: Outgoing) -> dict[str, Any]:
     """Return the key that the post is found by; any app in the workspace can read it, and it says nothing."""
     return {"metadata": {"event_type": EVENT_TYPE, "event_payload": {"key": message.key}}}
-
-
-def _changed(shown: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in shown.items() if key in _CHANGED}
 
 
 def _as_file(message: Outgoing) -> Outgoing:

@@ -11,6 +11,8 @@ from hermes_slack import mrkdwn as marks
 from hermes_slack.presses import press_value, read_press
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hermes_bot.markdown.tree import Table
     from hermes_bot.messages import Button, Outgoing
 
@@ -19,7 +21,9 @@ __all__ = ["comment", "mrkdwn", "parts", "payload", "plain", "press_value", "rea
 LONGEST_TEXT = 3_900  # of 4,000; over it Slack splits a post as it likes and refuses an update
 LONGEST_COMMENT = 1_000
 LONGEST_TABLE = 50  # rows: more are better read as a file
-_SAFE = {"parse": "none", "link_names": False, "unfurl_links": False, "unfurl_media": False}
+AS_IS = {"parse": "none", "link_names": False}  # Slack makes no mention or link of what is none
+SAFE = AS_IS | {"unfurl_links": False, "unfurl_media": False}
+_CHANGED = ("text", "blocks", *AS_IS)
 _AGAIN = "_This may be here twice: nobody could tell whether it had arrived._"
 
 
@@ -48,13 +52,18 @@ def payload(message: Outgoing) -> dict[str, Any]:
     ``text`` is what notifications and screen readers have: the same in mrkdwn, at most 3,900 characters.
     """
     shown = blocks.card(message.text, message.buttons) if message.buttons else blocks.answer(message.text)
-    return {"text": _fallback(message.text), "blocks": shown, **_SAFE}
+    return {"text": _fallback(message.text), "blocks": shown, **SAFE}
+
+
+def changed(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of a post's arguments those that ``chat.update`` takes."""
+    return {key: value for key, value in shown.items() if key in _CHANGED}
 
 
 def plain(message: Outgoing) -> dict[str, Any]:
     """Return the same for when blocks are refused: the source as it is, its choices numbered."""
     text = _plain(message.text) + _numbered(message.buttons)
-    return {"text": text, "mrkdwn": False, **_SAFE}
+    return {"text": text, "mrkdwn": False, **SAFE}
 
 
 def _plain(text: str) -> str:

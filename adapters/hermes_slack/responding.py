@@ -31,8 +31,6 @@ USES = 4  # of the five that an address is good for; one is kept for bad news
 PAGE_CHARS = 3_500
 TRIES = 3
 _SHOWN = ("text", "blocks")
-_ASIS = {"parse": "none", "link_names": False}
-_QUIET = _ASIS | {"unfurl_links": False, "unfurl_media": False}
 
 
 def pages(reply: Reply, thread: ThreadKey) -> list[dict[str, Any]]:
@@ -94,13 +92,13 @@ class Responder:
         where = {"channel": thread.channel, "thread_ts": thread.thread}
         if message.place != "direct":
             try:
-                alone = where | page | _ASIS | {"user": message.user.rpartition(":")[2]}
+                alone = where | page | render.AS_IS | {"user": message.user.rpartition(":")[2]}
                 await self._call(thread.workspace, "chat.postEphemeral", alone)
             except PlaceGone:  # the person is not in the channel, so it would not be shown
                 log.info("slack.reply_in_the_open")
             else:
                 return
-        await self._call(thread.workspace, "chat.postMessage", where | page | _QUIET)
+        await self._call(thread.workspace, "chat.postMessage", where | page | render.SAFE)
 
     async def _call(self, team: str, method: str, args: Mapping[str, Any]) -> None:
         api = self._workspaces.get(team).api

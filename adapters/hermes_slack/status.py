@@ -37,7 +37,6 @@ EYES = "eyes"
 CHARS = 100
 MOST_CHANNELS = 500
 TRIES = 5
-_WORDS = ("text", "blocks", "parse", "link_names")
 
 
 @dataclass(slots=True)
@@ -168,8 +167,8 @@ class StatusBoard:
         line.edited_at, line.ts_text = now, line.text
         if line.ts and line.ts != SENT:
             self._budget.spend()
-            words = {key: value for key, value in shown.items() if key in _WORDS}
-            await self._api(thread).call("chat.update", {"channel": thread.channel, "ts": line.ts} | words)
+            where = {"channel": thread.channel, "ts": line.ts}
+            await self._api(thread).call("chat.update", where | render.changed(shown))
         elif not line.ts:
             await self._post(thread, line, shown)
 

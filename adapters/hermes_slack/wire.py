@@ -46,7 +46,6 @@ class Message(Wire):
     source_team: str | None = None
     edited: Edited | None = None
     deleted_ts: str | None = None
-    latest_reply: str | None = None
     blocks: list[Any] | None = None
     attachments: list[Any] | None = None
     files: list[Any] | None = None

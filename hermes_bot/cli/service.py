@@ -25,7 +25,10 @@ TRIAL_SECONDS = 60
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the unit and change nothing.")]
 ConfigFile = Annotated[
-    str, typer.Option("--config", metavar="FILE", help="The service's configuration [default: as for all].")
+    str,
+    typer.Option(
+        "--config", metavar="FILE", help="The service's configuration, else what every command would read."
+    ),
 ]
 User = Annotated[str, typer.Option("--user", metavar="NAME", help="Run as this user.")]
 Dynamic = Annotated[bool, typer.Option("--dynamic", help="Run as a user that systemd makes up (default).")]
