@@ -90,6 +90,7 @@ class Conversation:
         self._screen = screen
         self._shown: set[str] = set()
         self._choices: tuple[Choice, ...] = ()
+        self._offered_by = ""  # the post whose choices they are
         self._awaited = 0
         self._settled = asyncio.Event()
         self._moved = asyncio.Event()
@@ -207,9 +208,14 @@ class Conversation:
 
     def _show_post(self, event: Mapping[str, Any]) -> None:
         choices = tuple(Choice(it["label"], it["question"], it["option"]) for it in event["buttons"])
-        if choices or event["kind"] != "notice":
-            self._choices = choices
-        if event["kind"] != "notice":
+        if (
+            event["type"] == "edit"
+        ):  # an answered question's card, say: the word to what was said comes after it
+            if event["id"] == self._offered_by:
+                self._choices = choices
+        elif choices or event["kind"] != "notice":
+            self._choices, self._offered_by = choices, event["id"]
+        if event["type"] == "post" and event["kind"] != "notice":
             self._awaited = 0
             self._settled.set()
         files = "".join(f"\n\nFile: {it['path']}" for it in event["files"])
@@ -224,6 +230,7 @@ class Conversation:
         self._choices = tuple(
             Choice(label, question["id"], number) for number, label in enumerate(question.get("options", ()))
         )
+        self._offered_by = next((line["key"] for line in reversed(lines) if line["from_bot"]), "")
         labels, unseen_from = _labels(self._choices), _tail_start(lines)
         for at, line in enumerate(lines):
             if line["key"] in self._shown and not everything:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -133,6 +134,21 @@ async def test_a_number_presses_the_choice_and_only_while_it_is_open(tmp_path: P
         assert (await desk.heard.get()).text == "2"
 
 
+async def test_an_older_post_that_is_edited_leaves_the_open_questions_choices(tmp_path: Path) -> None:
+    desk, paper = Desk(), Paper()
+    async with conversation(desk, tmp_path, paper) as talk:
+        old = await desk.post("Since when?", "last hour", kind="question")
+        open_one = await desk.post("Which service?", "checkout", kind="question")
+        await desk.adapter.edit(old.key, replace(old, text="Since when? last hour", buttons=()))
+        [await paper.lines.get() for _ in range(3)]
+        await talk.enter("1")
+        assert (await desk.heard.get()).kind == "press"
+        await desk.adapter.edit(open_one.key, replace(open_one, text="Which service? checkout", buttons=()))
+        await paper.lines.get()
+        await talk.enter("1")
+        assert (await desk.heard.get()).kind == "message"
+
+
 async def test_a_question_stays_choosable_after_a_reply_that_changed_nothing(tmp_path: Path) -> None:
     desk, paper = Desk(), Paper()
     desk.replies["/help"] = "help"
@@ -216,8 +232,9 @@ async def test_without_a_terminal_each_line_waits_for_the_answer_before(tmp_path
         assert (await desk.heard.get()).text == "why?"
         await desk.post("one moment", kind="notice")
         assert desk.heard.empty()
-        await desk.post("Since when?", "last hour", kind="question")
+        asked = await desk.post("Since when?", "last hour", kind="question")
         assert (await desk.heard.get()).text == "last hour"
+        await desk.adapter.edit(asked.key, replace(asked, text="Since when? last hour", buttons=()))
         await desk.post("Because.")
     os.close(read)
     said = [
@@ -225,6 +242,7 @@ async def test_without_a_terminal_each_line_waits_for_the_answer_before(tmp_path
         "Nothing is running.",
         "one moment",
         "Since when?\n1. last hour",
+        "Since when? last hour",
         "Because.",
     ]
     assert out.getvalue() == "".join(f"{text}\n\n" for text in said)
