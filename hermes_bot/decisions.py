@@ -225,15 +225,20 @@ def _meant(action: Spoken) -> Decision:
 
 def _finish(args: Object, thought: str, plan: tuple[SubGoal, ...] | None) -> Finish:
     answer = without_thoughts(_text(_any_of(args, _ANSWERS)))
-    if answer.lower() in _NOTHING:
+    if _says_nothing(answer):
         raise Unreadable('"finish" needs "answer": the text that the person reads.')
     confidence, evidence = _share(args.get("confidence")), _evidence(args.get("evidence"))
     return Finish(answer, confidence, evidence, thought, plan, _paths(args.get("files")))
 
 
+def _says_nothing(text: str) -> bool:
+    """Whether a person would see nothing: signs of zero width are no words."""
+    return text.lower() in _NOTHING or not any(sign.isprintable() and not sign.isspace() for sign in text)
+
+
 def _ask(args: Object, thought: str, plan: tuple[SubGoal, ...] | None) -> Ask:
     question = without_thoughts(_text(_any_of(args, _QUESTIONS)))
-    if question.lower() in _NOTHING:
+    if _says_nothing(question):
         raise Unreadable('"request_info" needs "question": the text that the person reads.')
     return Ask(
         question,

@@ -49,6 +49,10 @@ class Unparsed(ContentRefused):
     """Telegram cannot read the formatting; plain text passes."""
 
 
+class TooLong(ContentRefused):
+    """The text is longer than Telegram takes."""
+
+
 class ReplyGone(AdapterError):  # noqa: N818 - names the kind
     """The message that this was to answer is not there any more."""
 
@@ -67,6 +71,7 @@ _BY_TEXT: tuple[tuple[type[AdapterError], tuple[str, ...]], ...] = (
         ("message is not modified", "message to delete not found", "query is too old", "query id is"),
     ),
     (Unparsed, ("can't parse entities",)),
+    (TooLong, ("message is too long", "message_too_long")),
     (ReplyGone, ("message to be replied not found", "replied message not found")),
     (TopicGone, ("message thread not found", "topic_closed", "topic_deleted", "topic_id_invalid")),
     (PostGone, ("message to edit not found", "message can't be edited", "message_id_invalid")),

@@ -52,7 +52,8 @@ _LANGUAGE_TAG = re.compile(r"<code class=")
 def written(blocks: Sequence[Block]) -> str:
     """Return blocks as HTML that Telegram parses."""
     text = "\n\n".join(_block(block, is_quoted=False) for block in blocks)
-    return DEAD + text if visible(text)[:1].isspace() else text  # Telegram cuts spaces off a text's begin
+    shown = visible(text)  # Telegram cuts blanks off a text's begin and end: the last line of a block, say
+    return f"{DEAD if shown[:1].isspace() else ''}{text}{DEAD if shown[-1:].isspace() else ''}"
 
 
 def visible(html: str) -> str:

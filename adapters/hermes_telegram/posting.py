@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.errors import AdapterError, ContentRefused, PlaceGone, PostGone
+from hermes_bot.messages import Attachment
 from hermes_bot.ports import Placed
 from hermes_telegram import render
 from hermes_telegram.api import Caption, Spot, answer_box, keyboard
-from hermes_telegram.faults import Moved, ReplyGone, TopicGone, Unparsed
+from hermes_telegram.faults import Moved, ReplyGone, TooLong, TopicGone, Unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from hermes_bot.messages import Attachment, Outgoing, ThreadKey
+    from hermes_bot.messages import Outgoing, ThreadKey
     from hermes_telegram.api import Api, Markup
     from hermes_telegram.chains import Chains
     from hermes_telegram.chats import Chats
@@ -34,6 +35,7 @@ FILE_BYTES = 50_000_000
 PICTURE_BYTES = 10_000_000
 CAPTION_CHARS = 500  # of 1,024 UTF-16 units, where nothing else is known of the text
 PICTURES = frozenset({".png", ".jpg", ".jpeg"})
+IN_FILE = "This is too long for a message; it is in the file."
 NO_TOPIC = "The topic that this belongs to is closed or deleted, so I cannot answer there."
 
 
@@ -85,6 +87,9 @@ class Poster:
         except Unparsed:
             log.warning("telegram.unparsed", extra={"key": message.key})
             await self._api.edit(chat, number, render.plain(text), markup=markup)
+        except TooLong:
+            await self._post_whole(message)
+            await self._api.edit(chat, number, IN_FILE, markup=markup)
         except Moved as moved:
             await self._chats.move(channel, str(moved.new))
             raise PostGone(str(moved)) from moved
@@ -101,10 +106,20 @@ class Poster:
         if message.files:
             return await self._post_files(message)
         text = f"{message.text}\n\n{AGAIN}" if message.is_again else message.text
-        markup = keyboard(render.keyboard(message.buttons))
+        markup: Markup | None = keyboard(render.keyboard(message.buttons))
         if markup is None and message.kind == "question":  # a message has one of the two
-            return await self._sent(message, lambda spot: self._send(spot, text, answer_box()))
-        return await self._sent(message, lambda spot: self._send(spot, text, markup))
+            markup = answer_box()
+        try:
+            return await self._sent(message, lambda spot: self._send(spot, text, markup))
+        except TooLong:
+            await self._post_whole(message)
+            return await self._sent(message, lambda spot: self._api.send(spot, IN_FILE, markup=markup))
+
+    async def _post_whole(self, message: Outgoing) -> None:
+        """Post a text as a file that Telegram finds too long, whatever we measured."""
+        log.warning("telegram.too_long", extra={"key": message.key})
+        whole = Attachment("answer.md", text=message.text, about="The whole text")
+        await self._post_files(replace(message, text="", files=(whole,), buttons=()))
 
     async def _post_files(self, message: Outgoing) -> str:
         """Send the files, the first with the text below it; a post comes with one."""

@@ -220,7 +220,6 @@ async def test_formatting_that_telegram_refuses_is_sent_plain_from_the_source() 
         (Fault("*", "refuse", error="403", description="Forbidden: bot was blocked by the user"), PlaceGone),
         (Fault("*", "refuse", error="400", description="Bad Request: chat not found"), PlaceGone),
         (Fault("*", "refuse", error="400", description="Bad Request: not enough rights to send"), PlaceGone),
-        (Fault("*", "refuse", error="400", description="Bad Request: message is too long"), ContentRefused),
         (Fault("*", "refuse", error="400", description="Bad Request: BUTTON_DATA_INVALID"), ContentRefused),
         (Fault("*", "refuse", error="413", description="Request Entity Too Large"), ContentRefused),
         (Fault("*", "refuse", error="401", description="Unauthorized"), BotBroken),
