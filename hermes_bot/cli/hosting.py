@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
 
-STARTING_SECONDS = 5.0
+STARTING_SECONDS = 10.0  # given to each who holds the folder in turn, on a busy machine too
 _RETRY_SECONDS = 0.1
 
 
@@ -48,7 +48,7 @@ async def _reach(
 ) -> tuple[App | None, AdminClient]:
     """Return the bot that runs in this process until the stack unwinds, if it must, and the connection."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + STARTING_SECONDS
+    until, holder = loop.time() + STARTING_SECONDS, 0
     while True:
         # first: root may reach a bot whose state folder it could not work in once it has become its owner
         with contextlib.suppress(AdminError):
@@ -56,7 +56,9 @@ async def _reach(
         try:
             app = await _host(config, stack, recover=recover)
             return app, await stack.enter_async_context(AdminClient(config.state_dir))
-        except StateFolderHeld:  # by one who may still be starting, or just ending
+        except StateFolderHeld as held:  # by one who may still be starting, or just ending
+            if held.pid not in (0, holder):
+                until, holder = loop.time() + STARTING_SECONDS, held.pid
             if loop.time() > until:
                 raise
         await asyncio.sleep(_RETRY_SECONDS)
