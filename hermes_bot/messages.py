@@ -6,6 +6,7 @@ person wrote is an ``Incoming``, what the bot posts an ``Outgoing``; what a tool
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
@@ -20,6 +21,7 @@ Trust = Literal["trusted", "untrusted"]
 IncomingKind = Literal["message", "press", "edit", "delete"]
 OutgoingKind = Literal["answer", "question", "notice", "report"]
 Place = Literal["channel", "private", "direct"]
+_OPTION = re.compile("[0-9]{1,4}")
 NEW = "new:"  # how the thread part of a key begins as long as its root message is not posted
 
 
@@ -63,6 +65,15 @@ class Press:
 
     question: str
     option: int
+
+    def __str__(self) -> str:
+        return f"{self.question}|{self.option}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Read what ``str`` wrote; None where it did not: anybody can forge what a button carries."""
+        question, _, option = text.rpartition("|")
+        return cls(question, int(option)) if question and _OPTION.fullmatch(option) else None
 
 
 @dataclass(frozen=True, slots=True)

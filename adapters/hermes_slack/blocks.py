@@ -24,7 +24,6 @@ from hermes_bot.markdown.tree import (
 )
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_slack import mrkdwn
-from hermes_slack.presses import press_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +109,7 @@ def _button(index: int, button: Button) -> Json:
     return {
         "type": "button",
         "action_id": f"press:{index}",
-        "value": press_value(button.press),
+        "value": str(button.press),
         "text": {"type": "plain_text", "text": label, "emoji": False},
         **({"style": style} if style else {}),
     }

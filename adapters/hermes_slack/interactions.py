@@ -6,10 +6,9 @@ import hashlib
 import secrets
 from typing import TYPE_CHECKING
 
-from hermes_bot.messages import NEW, Incoming, ThreadKey
+from hermes_bot.messages import NEW, Incoming, Press, ThreadKey
 from hermes_slack.content import content
 from hermes_slack.reading import PLATFORM
-from hermes_slack.render import read_press
 from hermes_slack.texts import decoded
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def opening(user: str) -> str:
 def read_press_of(pressed: Interaction, site: Site, now: datetime) -> Incoming | None:
     """Return a pressed button; None where it is none of ours."""
     container, action = pressed.container, pressed.actions[0] if pressed.actions else None
-    press = read_press(action.value) if action is not None and action.value else None
+    press = Press.parse(action.value) if action is not None and action.value else None
     if container is None or action is None or press is None:
         return None
     channel = container.channel_id or (pressed.channel.id if pressed.channel else "")

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 from hermes_bot import markdown
 from hermes_slack import blocks
 from hermes_slack import mrkdwn as marks
-from hermes_slack.presses import press_value, read_press
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hermes_bot.markdown.tree import Table
     from hermes_bot.messages import Button, Outgoing
-
-__all__ = ["comment", "mrkdwn", "parts", "payload", "plain", "press_value", "read_press"]
 
 LONGEST_TEXT = 3_900  # of 4,000; over it Slack splits a post as it likes and refuses an update
 LONGEST_COMMENT = 1_000

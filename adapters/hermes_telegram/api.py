@@ -30,6 +30,7 @@ from telegram import (
 
 from hermes_telegram.faults import AlreadySo, ours
 from hermes_telegram.line import Line
+from hermes_telegram.units import shortened
 from hermes_telegram.wire import name_of
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ class Api:
         """End the waiting mark on a button; a text is shown to who pressed it alone."""
         with _already_fine(), ours("answering a press"):
             await self._bot.answer_callback_query(
-                press_id, text=_shortened(text) or None, show_alert=bool(text)
+                press_id, text=shortened(text, PRESS_UNITS) or None, show_alert=bool(text)
             )
 
     async def has_private_chat(self, user: int) -> bool:
@@ -279,10 +280,3 @@ def _answering(spot: Spot) -> ReplyParameters | None:
     if not spot.reply_to:
         return None
     return ReplyParameters(spot.reply_to, allow_sending_without_reply=True)
-
-
-def _shortened(text: str) -> str:
-    wide = text.encode("utf-16-le", "surrogatepass")
-    if len(wide) <= 2 * PRESS_UNITS:
-        return text
-    return wide[: 2 * (PRESS_UNITS - 1)].decode("utf-16-le", "ignore") + "…"

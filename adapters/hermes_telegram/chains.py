@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from hermes_bot.messages import ThreadKey
-from hermes_telegram.reading import reply_of, units
+from hermes_telegram.reading import reply_of
+from hermes_telegram.units import units
 
 if TYPE_CHECKING:
     from hermes_bot.ports import Records

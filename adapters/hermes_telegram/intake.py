@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from hermes_bot.messages import Incoming
+from hermes_bot.messages import Incoming, Press
 from hermes_telegram.reading import hear, moment, name_of, place_of, quoted
-from hermes_telegram.render import read_press
 
 if TYPE_CHECKING:
     from hermes_bot.ports import Accept, Clock
@@ -118,7 +117,7 @@ class Intake:
         )
 
     async def _press(self, query: CallbackQuery, me: Me, accept: Accept) -> None:
-        press = read_press(query.data)
+        press = Press.parse(query.data)
         message = query.message
         thread = await self._chains.of_known(message) if message is not None and press is not None else None
         if press is None or message is None or thread is None:

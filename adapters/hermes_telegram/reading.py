@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hermes_bot.messages import Earlier, IncomingFile
+from hermes_telegram.units import piece
 
 if TYPE_CHECKING:
     from hermes_bot.messages import Place
@@ -167,11 +168,6 @@ def files_of(message: Message) -> tuple[IncomingFile, ...]:
     return tuple(found)
 
 
-def units(text: str) -> int:
-    """Return how long a text is for Telegram, in UTF-16 units."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
 def _file(media: Media, name: str, kind: str = "") -> IncomingFile:
     return IncomingFile(media.file_name or name, media.file_id, media.file_size, media.mime_type or kind)
 
@@ -187,16 +183,8 @@ def _content(message: Message) -> tuple[str, tuple[Entity, ...]]:
     return message.caption, message.caption_entities
 
 
-def _piece(text: str, start: int, end: int | None = None) -> str:
-    """Return a piece of a text by UTF-16 units."""
-    if text.isascii():
-        return text[start:end]
-    wide = text.encode("utf-16-le", "surrogatepass")
-    return wide[2 * start : None if end is None else 2 * end].decode("utf-16-le", "replace")
-
-
 def _marked(text: str, entity: Entity) -> str:
-    return _piece(text, entity.offset, entity.offset + entity.length)
+    return piece(text, entity.offset, entity.offset + entity.length)
 
 
 def _is_mention_of(text: str, entity: Entity, me: Me) -> bool:
@@ -210,9 +198,9 @@ def _without_mention(text: str, entities: tuple[Entity, ...], me: Me) -> tuple[b
     marks = [entity for entity in entities if _is_mention_of(text, entity, me)]
     kept, at = "", 0
     for mark in sorted(marks, key=lambda one: one.offset):
-        kept = _beside(kept, _piece(text, at, mark.offset))
+        kept = _beside(kept, piece(text, at, mark.offset))
         at = mark.offset + mark.length
-    rest = _piece(text, at)
+    rest = piece(text, at)
     if not marks:
         return False, text  # whole, blanks and all: it may be a piece of something longer
     return True, _beside(kept, rest) if rest.strip() else kept.rstrip()

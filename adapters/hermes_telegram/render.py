@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 
 from hermes_bot import markdown
 from hermes_bot.markdown.tables import width_of
-from hermes_bot.messages import Press
 from hermes_telegram import markup
+from hermes_telegram.units import units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hermes_bot.markdown.tree import Table
-    from hermes_bot.messages import Button, Outgoing
+    from hermes_bot.messages import Button, Outgoing, Press
 
 LONGEST = 4_000  # UTF-16 units once parsed; Telegram takes 4,096 (platforms.md §28.1)
 LONGEST_CAPTION = 1_000  # of 1,024
@@ -24,7 +23,6 @@ MOST_ENTITIES = 100  # what is more is dropped without a word
 WIDEST_TABLE, LONGEST_TABLE = 64, 30  # columns of the font, rows: more cannot be read in a chat
 LONGEST_LABEL = 64
 LONGEST_DATA = 64  # bytes
-_OPTION = re.compile("[0-9]{1,4}")
 _SHORT_LABEL, _IN_A_ROW = 14, 3
 
 
@@ -53,11 +51,6 @@ def html(text: str) -> str:
 def length(text: str) -> int:
     """Return how long Markdown is for Telegram: UTF-16 units once its HTML is parsed."""
     return units(markup.visible(html(text)))
-
-
-def units(text: str) -> int:
-    """Return how many UTF-16 units a text has, in which Telegram counts."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def plain(text: str) -> str:
@@ -100,14 +93,7 @@ def press_data(press: Press) -> str:
     Raises:
         ValueError: the id is too long; ours are not.
     """
-    data = f"{press.question}|{press.option}"
+    data = str(press)
     if len(data.encode()) > LONGEST_DATA:
         raise ValueError(f"{data!r} is over {LONGEST_DATA} bytes. Give the question a shorter id.")
     return data
-
-
-def read_press(data: str) -> Press | None:
-    """Return the press a button's data names; None where it is none of ours: anybody can forge it."""
-    question, _, option = data.rpartition("|")
-    is_ours = question and len(data) <= LONGEST_DATA and _OPTION.fullmatch(option)
-    return Press(question, int(option)) if is_ours else None

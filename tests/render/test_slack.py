@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from render.readers import Mrkdwn, read_markdown, seen, tables
 
 from hermes_bot.messages import Attachment, Button, Outgoing, Press, ThreadKey
@@ -145,18 +144,6 @@ def test_a_files_comment_says_what_it_shows_and_whether_it_may_be_there_twice() 
     )
     again = render.comment(Outgoing("k", THREAD, "", files=(file,), is_again=True))
     assert "twice" in again
-
-
-@pytest.mark.parametrize(
-    "value", ["", "|", "q", "q|", "|1", "q|-1", "q|x", "q|1|", "q|\uff11", "q|12345", "x" * 3000 + "|1"]
-)
-def test_a_value_that_is_none_of_ours_is_no_press(value: str) -> None:
-    assert render.read_press(value) is None
-
-
-@pytest.mark.parametrize("press", [Press("q-1", 0), Press("s-7f3a", 12), Press("a|b", 3)])
-def test_a_press_comes_back_as_it_was_given(press: Press) -> None:
-    assert render.read_press(render.press_value(press)) == press
 
 
 def test_a_payload_is_json() -> None:

@@ -116,18 +116,6 @@ def test_what_a_button_carries_fits_64_bytes_or_is_refused() -> None:
         render.press_data(Press("é" * 32, 1))
 
 
-@pytest.mark.parametrize(
-    "data", ["", "|", "q", "q|", "|1", "q|-1", "q|x", "q|1|", "q|\uff11", "q|12345", "x" * 70 + "|1"]
-)
-def test_data_that_is_none_of_ours_is_no_press(data: str) -> None:
-    assert render.read_press(data) is None
-
-
-@pytest.mark.parametrize("press", [Press("q-1", 0), Press("s-7f3a", 12), Press("a|b", 3)])
-def test_a_press_comes_back_as_it_was_given(press: Press) -> None:
-    assert render.read_press(render.press_data(press)) == press
-
-
 def test_a_caption_says_what_the_file_shows_and_fits() -> None:
     file = Attachment("x.png", path="/nowhere/x.png", about="Runs per *week* <20> @ann " + "😀" * 2000)
     read = Telegram(render.caption(Outgoing("k", THREAD, "", files=(file,))))

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_telegram.reading import Me, files_of, hear, quoted, reply_of, units
+from hermes_telegram.reading import Me, files_of, hear, quoted, reply_of
+from hermes_telegram.units import units
 from hermes_telegram.wire import Malformed, Message, read_update
 
 ME = Me(42, "my_bot", frozenset({"run", "save-skill"}))
