@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 QUICKLY = {"slack": partial(SlackAdapter, pauses=QUICK)}  # Telegram's adapter goes by the clock alone
 
 
+def goal_of(request: dict[str, Any]) -> str:
+    """Return the last line of the task that a model is asked about."""
+    prompt = str(request["messages"][-1]["content"])
+    return prompt.split("[goal]", 1)[1].split("\n\n", 1)[0].splitlines()[-1]
+
+
 @dataclass
 class Seam:
     """What happens around one kind of commit, in the store's door: ``open`` opens a store that does it.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clock import JumpClock
 from endpoint import act, finish, held
-from kinds import Seam
+from kinds import Seam, goal_of
 from places import CHAT, SECONDS
 from stages import stage
 from world import Bench
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 
 each_chat = pytest.mark.parametrize("platform", CHAT)
 each_busy = pytest.mark.parametrize("busy", ["steer", "queue"])
-
-
-def goal_of(request: dict[str, Any]) -> str:
-    prompt = str(request["messages"][-1]["content"])
-    return prompt.split("[goal]", 1)[1].split("\n\n", 1)[0].splitlines()[-1]
 
 
 def parrot(request: dict[str, Any]) -> Answer:
