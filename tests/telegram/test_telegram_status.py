@@ -30,7 +30,7 @@ async def shown(desk: Desk, chat: int = TEAM) -> None:
     """Let ten seconds pass, and wait for the status message."""
     await desk.until(lambda: 4.5 in desk.clock.slept)  # typing is shown, and nothing else is due yet
     desk.clock.advance(10)
-    await desk.until(lambda: desk.seen(chat))
+    await desk.until(lambda: desk.seen(chat) and desk.records.kept)  # and its receipt is here
 
 
 async def test_typing_is_shown_at_once_and_again_as_long_as_the_run_works() -> None:
