@@ -24,6 +24,7 @@ _STEPS = 2  # scores closer than half a point are no difference
 _NEVER_HARMLESS = 6
 _MOST_OF_IT = 0.25
 _KEPT_EVIDENCE = 200
+_KEPT_LATEST = 10
 _MOST_CANDIDATES = 8
 _NEAR = timedelta(seconds=60)
 _BEFORE = timedelta(hours=2)
@@ -100,6 +101,8 @@ def _finding(group: list[Template], span: Span) -> Finding | None:
         last=heads[-1].at,
         first=heads[0],
         evidence=tuple(evidence[:_KEPT_EVIDENCE]),
+        latest=tuple(evidence[-_KEPT_LATEST:]),
+        heads=tuple(heads),
         count=sum(max(s.end - s.start, t.count - len(t.places)) for t, s in loud),
         outside=sum(t.count - (s.end - s.start) for t, s in loud),
         gain=gain,

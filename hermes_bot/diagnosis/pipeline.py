@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from hermes_bot.diagnosis.advice import advise
 from hermes_bot.diagnosis.bursts import Traffic
 from hermes_bot.diagnosis.deploys import is_deploy
+from hermes_bot.diagnosis.exhibits import exhibits_of
 from hermes_bot.diagnosis.findings import Span, find
 from hermes_bot.diagnosis.quotes import cut, quote_places
 from hermes_bot.diagnosis.records import clocks, look_at, read_records
@@ -53,9 +54,23 @@ def diagnose(query: LogQuery, now: datetime, stdin: BinaryIO | None = None) -> R
     """
     with ExitStack() as stack:
         spool = stack.enter_context(spooled(stdin)) if stdin is not None and "-" in query.paths else None
-        reading = _Reading.of(query, now, spool)
-        findings = _analyse(reading)
-        return Report(findings, advise(findings), quote_places(_quoted(findings), reading.files))
+        return _report(_Reading.of(query, now, spool))
+
+
+def exhibit(query: LogQuery, now: datetime) -> Report:
+    """Diagnose, and lay open what it rests on: the report has ``exhibits``; its files are read once more.
+
+    Raises:
+        ToolError: nothing can be read; its text says why in plain words.
+    """
+    reading = _Reading.of(query, now, None)
+    report = _report(reading)
+    return replace(report, exhibits=exhibits_of(report.findings, reading.files))
+
+
+def _report(reading: "_Reading") -> Report:
+    findings = _analyse(reading)
+    return Report(findings, advise(findings), quote_places(_quoted(findings), reading.files))
 
 
 def analyse(query: LogQuery, now: datetime) -> Findings:
@@ -99,6 +114,7 @@ class _Reading:
     now: datetime
     notes: list[str]
     lines: int = 0
+    sources: list[tuple[str, int]] = field(default_factory=list)
 
     @classmethod
     def of(cls, query: LogQuery, now: datetime, spool: Path | None) -> "_Reading":
@@ -110,9 +126,11 @@ class _Reading:
         shaped = [(file, look_at(file)) for file in self.files]
         zone = ZoneInfo(self.query.tz) if self.query.tz else None
         for (file, shape), clock in zip(shaped, clocks(shaped, zone, self.now), strict=True):
+            before = self.lines
             for record in read_records(file, shape, clock, self.notes):
                 self.lines += len(record.lines)
                 yield self._shifted(record)
+            self.sources.append((file.name, self.lines - before))
 
     def _shifted(self, record: Record) -> Record:
         if record.at is None or not self.query.shift:
@@ -176,7 +194,8 @@ def _analyse(reading: _Reading) -> Findings:
             errors += 1
     traffic = _traffic(harmless, whole)
     span = Span(whole.first_at, whole.last_at, whole.records, query.since, query.until, traffic)
-    candidates, noise = find(miner.templates(), span) if window.records else ((), 0)
+    templates = miner.templates()
+    candidates, noise = find(templates, span) if window.records else ((), 0)
     return Findings(
         candidates=candidates,
         errors=errors,
@@ -190,6 +209,8 @@ def _analyse(reading: _Reading) -> Findings:
         change=_change_before(candidates, changes),
         timed=whole.first_at is not None or not whole.records,
         notes=tuple(reading.notes),
+        sources=tuple(reading.sources),
+        templates=tuple(templates),
     )
 
 

@@ -147,7 +147,8 @@ class Finding:
     Attributes:
         onset: when it began, or None where the lines carry no time.
         first: the line at which it began.
-        evidence: its lines from the onset on, oldest first, at most 200.
+        evidence: its lines from the onset on, oldest first, at most 200; ``latest`` are the last of them all.
+        heads: the first lines of its messages from the onset on, at most 50,000 a template.
         count: how many there are from the onset on.
         score: higher is more likely the cause; comparable within one report only.
         solid: whether it alone makes an incident.
@@ -166,6 +167,8 @@ class Finding:
     sample: str = ""
     score: float = 0.0
     solid: bool = False
+    latest: tuple[Place, ...] = ()
+    heads: tuple[Place, ...] = ()
 
     @property
     def is_symptom(self) -> bool:
@@ -183,6 +186,8 @@ class Findings:
         noise: templates that look like errors but keep their usual rate.
         change: where a deploy or a start of a version shows right before the first bad line.
         notes: sentences about what could not be read.
+        sources: each file that was read, with the number of its lines.
+        templates: all messages that look bad, noise included.
     """
 
     candidates: tuple[Finding, ...]
@@ -197,6 +202,8 @@ class Findings:
     timed: bool = True
     change: Place | None = None
     notes: tuple[str, ...] = ()
+    sources: tuple[tuple[str, int], ...] = ()
+    templates: tuple[Template, ...] = ()
 
     @property
     def incident(self) -> bool:
@@ -222,9 +229,23 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A finding with its first and its last lines, none of them twice."""
+
+    finding: Finding
+    first: tuple[Quote, ...]
+    last: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """The whole answer."""
+    """The whole answer.
+
+    Attributes:
+        exhibits: one for each candidate, where they were asked for.
+    """
 
     findings: Findings
     advice: Advice
     quotes: tuple[Quote, ...]
+    exhibits: tuple[Exhibit, ...] = ()

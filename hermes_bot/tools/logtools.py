@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hermes_bot.diagnosis import LogSelection, diagnose, render_report, report_dict, select
+from hermes_bot.diagnosis import (
+    LogSelection,
+    diagnose,
+    exhibit,
+    exhibits_dict,
+    render_report,
+    report_dict,
+    select,
+)
 from hermes_bot.errors import ToolError
 from hermes_bot.messages import Json, Result
 from hermes_bot.ports import ToolContext
@@ -66,6 +74,10 @@ def _analyze_tool(sources: LogCatalog) -> Tool:
             dict[str, Any], Field(description="what query_logs returned, or service, since, until")
         ],
         ctx: ToolContext,
+        detail: Annotated[
+            Literal["brief", "full"],
+            Field(description="full: also each finding's lines and counts by minute"),
+        ] = "brief",
     ) -> Result:
         """Find what went wrong in logs: first bad line, ranked causes, diagnosis, fix, quotes (top 5)."""
         now = ctx.clock.now()
@@ -74,12 +86,13 @@ def _analyze_tool(sources: LogCatalog) -> Tool:
         else:
             window = [str(logs.get(name) or "") for name in ("service", "since", "until")]
             query = sources.query(window[0], window[1], window[2], now)
-        report = diagnose(query, now)
+        report = exhibit(query, now) if detail == "full" else diagnose(query, now)
         data = {
             "incident": report.findings.incident,
             "errors": report.findings.errors,
             **report_dict(report),
             "report_markdown": render_report(report),
+            **({"exhibits": exhibits_dict(report, query, now)} if detail == "full" else {}),
         }
         return _result(data, str(logs.get("service") or ""), query.until or now)
 
