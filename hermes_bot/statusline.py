@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,13 +76,14 @@ class StatusLines:
                 await until_set(self._more, self._clock, self._late())  # a removal waits for no pace
 
     async def clear_all(self) -> None:
-        """Remove every line: the program ends."""
+        """Remove every line, as far as that is done soon: the program ends."""
         for thread in tuple(self._lines):
             self.show(thread, "")
-        async with asyncio.TaskGroup() as group:
-            while self._stale:  # one that is just being shown is removed after that
-                self._refresh_due(group)
-                await asyncio.sleep(LOOK_SECONDS)
+        with suppress(TimeoutError):  # what is left is removed at the next start
+            async with asyncio.timeout(SHOW_SECONDS), asyncio.TaskGroup() as group:
+                while self._stale:  # one that is just being shown is removed after that
+                    self._refresh_due(group)
+                    await asyncio.sleep(LOOK_SECONDS)
 
     def _refresh_due(self, group: asyncio.TaskGroup) -> None:
         for thread in self._due():

@@ -292,3 +292,21 @@ async def test_a_message_that_a_tool_sent_and_an_answer_are_posts_of_their_own_k
         await bot.quiet()
         keys = [it.key for it in bot.world.posts]
         assert len(keys) == len(set(keys)) == 1
+
+
+async def test_a_line_that_is_just_being_shown_when_the_program_ends_is_removed_too(tmp_path: Path) -> None:
+    class Slow(World):
+        async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
+            if text:
+                begun.set()
+                await let.wait()
+            await super().show_status(thread, text, run)
+
+    begun, let, world = asyncio.Event(), asyncio.Event(), Slow()
+    async with scripted(tmp_path, world=world) as bot, asyncio.TaskGroup() as group:
+        bot.app.status.show(bot.talk().thread, "step 1", "run7")
+        await begun.wait()
+        group.create_task(bot.app.status.clear_all())
+        await bot.settle()
+        let.set()
+    assert world.status[bot.talk().thread] == ["step 1", ""]

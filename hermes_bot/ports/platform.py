@@ -92,7 +92,11 @@ class Finding:
 
 
 class Records(Protocol):
-    """What an adapter may ask the core for, and have it keep."""
+    """What an adapter may ask the core for, and have it keep.
+
+    Raises:
+        StoreError: from any of these, the disk is full, say; an adapter may let it through.
+    """
 
     async def thread_of(self, workspace: str, channel: str, message_id: str) -> ThreadKey | None:
         """Return the thread of a message we heard or a post of ours, by the platform's id of it."""

@@ -29,8 +29,6 @@ from hermes_bot.simulator.telegram.world import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-FIRST_SUPERGROUP = -1_000_000_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
