@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 UNSEEN = "\u200b"
 _TOKEN = re.compile(r"<([^<>]*)>")
 _CALL = re.compile(r"@(?:here|channel|everyone|group)\b(?!\.\w)")
+_IS_CALL = re.compile(r"[@#]\w|![A-Za-z]+(?:[|^]|$)")
 _CODE = re.compile(r"```\n?(.*?)\n?```|`([^`\n]+)`", re.DOTALL)
 _MARK = re.compile(r"(?<![^\W_])([*_~])(?![\s\u200b])([^\n]*?)(?<![\s\u200b])\1(?![^\W_])")
 
@@ -91,7 +92,7 @@ def _of_slack(entry: Entry) -> Read:
 
 def _markdown(source: str, seen: Read) -> None:
     reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    seen.live += [token for token in _TOKEN.findall(source) if re.match(r"[@#]\w|!\w", token)]
+    seen.live += [token for token in _TOKEN.findall(source) if _IS_CALL.match(token)]
     for token in reader.parse(source):
         if token.type in ("fence", "code_block"):
             seen.code.append(token.content)
@@ -110,7 +111,7 @@ def _markdown(source: str, seen: Read) -> None:
 def _mrkdwn(source: str, seen: Read, *, has_marks: bool = True) -> None:
     def shown(token: re.Match[str]) -> str:
         address, _, label = token[1].partition("|")
-        (seen.live if re.match(r"[@#!]", address) else seen.links).append(address)
+        (seen.live if _IS_CALL.match(address) else seen.links).append(address)
         return label or address
 
     seen.live += _CALL.findall(source)
