@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SPEED = 50.0  # of every pace, in the bot and in the platform alike
-THREADS = 400
+THREADS = 800  # so that a thread's next message comes later than what a kill delayed
 CHANNELS = 20
 DRAIN_SECONDS = 300.0
 RETRIES = (
@@ -88,6 +88,9 @@ class Slack:
 
     def __init__(self, faults: FaultPlan, seed: int) -> None:
         self.sim = SlackSimulator(speed=SPEED, faults=faults, retry_seconds=RETRIES, seed=seed)
+        self.sim.windows.ack = (
+            1.0  # what a kill left unacknowledged comes again before the thread's next message
+        )
         self.sim.add_user("U1", name="ann")
         for number in range(CHANNELS):
             self.sim.add_channel(f"C{number}", name=f"c{number}", members=("U1", "UBOT"))
