@@ -162,6 +162,8 @@ def _unserved(host: Standee, health: Mapping[str, Health]) -> Iterator[str]:
             yield f"{name} is {one.state}{since}: {one.why or 'it does not say why.'}"
         elif one.state == "starting" and now - (one.since or host.serving_since) > LATE_START:
             yield f"{name} has been starting{since}: {one.why or 'nothing was heard of it yet.'}"
+        elif one.state == "on" and one.why:
+            yield f"{name} is on, but: {one.why}"
 
 
 def _late(host: Standee, stored: _Stored) -> Iterator[str]:
