@@ -27,6 +27,7 @@ class Errands:
         self._group: asyncio.TaskGroup | None = None
         self._open = 0
         self._spare = 0
+        self._unbegun: set[Errand] = set()  # what is cancelled before its first step must be closed
 
     async def run(self) -> None:
         """Take errands until cancelled, which cancels them too."""
@@ -36,6 +37,9 @@ class Errands:
                 await asyncio.get_running_loop().create_future()
         finally:
             self._group = None
+            for errand in self._unbegun:
+                errand.close()
+            self._unbegun.clear()
 
     def start(self, name: str, errand: Errand) -> bool:
         """Do something soon; return whether it will be done, which is not so before and after ``run``."""
@@ -51,6 +55,7 @@ class Errands:
             errand.close()
             return False
         self._open += 1
+        self._unbegun.add(errand)
         return True
 
     def start_spare(self, name: str, errand: Errand) -> None:
@@ -60,17 +65,21 @@ class Errands:
             return
         self._spare += 1
         job = self._counted(errand)
-        if not self.start(name, job):
+        if self.start(name, job):
+            self._unbegun.add(errand)
+        else:
             errand.close()
             self._spare -= 1
 
     async def _counted(self, errand: Errand) -> None:
+        self._unbegun.discard(errand)
         try:
             await errand
         finally:
             self._spare -= 1
 
     async def _do(self, name: str, errand: Errand) -> None:
+        self._unbegun.discard(errand)
         try:
             await errand
         except HermesError as error:
