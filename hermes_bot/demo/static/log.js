@@ -14,6 +14,7 @@ export class Log {
     this.jump = jump;
     this.shown = new Map();
     this.sticks = true; // somebody reads at the end, and is kept there
+    this.size = ""; // of what is scrolled, as it was when last looked at
     const sizes = new ResizeObserver(() => this.sticks && this.toEnd());
     sizes.observe(list);
     sizes.observe(scroller);
@@ -34,6 +35,10 @@ export class Log {
   }
 
   #onScroll() {
+    const size = `${this.scroller.scrollHeight}/${this.scroller.clientHeight}`;
+    const isResized = size !== this.size;
+    this.size = size;
+    if (this.sticks && isResized) return; // the page moved it, a panel that opened say: nobody scrolled away
     this.sticks = this.isAtEnd();
     if (this.sticks) this.#offerJump(false);
   }

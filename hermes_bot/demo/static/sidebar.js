@@ -4,7 +4,10 @@ import { h, icon } from "./dom.js";
 import { placeKey } from "./model.js";
 
 const ICONS = { channel: "hash", private: "lock", direct: "person", group: "people", forum: "people" };
-const GROUPS = { slack: [["Channels", ["channel", "private"]], ["Direct messages", ["direct"]]], telegram: [["Chats", ["direct", "group", "forum"]]] };
+const GROUPS = {
+  slack: [["Channels", ["channel", "private"]], ["Direct messages", ["direct"]]],
+  telegram: [["Private", ["direct"]], ["Groups", ["group", "forum"]]],
+};
 
 /**
  * Draw the list.
