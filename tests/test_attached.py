@@ -26,7 +26,7 @@ steps:
   - {id: time, tool: now}
   - {id: word, say: "All is well."}
 attach:
-  - {name: "all of it.md", template: more.md.j2, about: "the whole story"}
+  - {name: "all of it.md", template: more.md.j2, about: "The whole story"}
 """
 MORE = "# The whole story\n\nIt is {{ time.data.weekday }}.\n"
 
@@ -66,9 +66,9 @@ async def test_a_chains_file_goes_with_its_report(tmp_path: Path, skills: Skills
         answer = await bot.talk().heard()
         (run,) = await bot.runs()
         folder = bot.app.runs.workspace(bot.talk().thread)
-    assert answer.text == "All is well.\n\n_Attached: the whole story, in `all-of-it.md`._"
+    assert answer.text == "All is well.\n\n_Attached: `all-of-it.md`. The whole story._"
     (file,) = answer.files
-    assert (file.name, file.about) == ("all-of-it.md", "the whole story")
+    assert (file.name, file.about) == ("all-of-it.md", "The whole story")
     assert Path(file.path) == folder / "out" / f"{run.id}-1" / "all-of-it.md"
     assert contents(answer)["all-of-it.md"].startswith("# The whole story\n\nIt is ")
 
@@ -106,7 +106,7 @@ async def test_a_file_that_vanished_meanwhile_does_not_hold_the_answer_back(
         (answer,) = await world.all_posts(1)
     assert answer.files == ()
     assert answer.text.startswith("All is well.")
-    assert "`all-of-it.md` (the whole story) could not be shown here." in answer.text
+    assert "`all-of-it.md` (The whole story) could not be shown here." in answer.text
 
 
 async def test_a_models_answer_carries_the_files_of_the_skill_it_used_and_its_own(

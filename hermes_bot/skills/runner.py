@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from zoneinfo import ZoneInfo
 
-    from hermes_bot.messages import Json
+    from hermes_bot.messages import Attachment, Json
     from hermes_bot.ports import Toolbox, ToolContext
     from hermes_bot.skills.attaching import Keep
     from hermes_bot.skills.chain import Chain
@@ -284,7 +284,7 @@ def _report(
     """Return the chain's result; what failed, was cut or is attached is said under the report in any case."""
     made = made or Made()
     under = [f"_{note}_" for note in story.notes] + [f"_Not all was looked at: {cut}._" for cut in story.cuts]
-    under += [f"_Attached: {file.about or 'a file'}, in `{file.name}`._" for file in made.files]
+    under += [f"_Attached: `{file.name}`{_about(file)}._" for file in made.files]
     under += [f"_A file is missing: {problem}_" for problem in made.problems]
     steps = {
         name: value["status"] for name, value in names.items() if isinstance(value, dict) and "ok" in value
@@ -299,6 +299,10 @@ def _report(
         truncated="; ".join(story.cuts),
         trust="untrusted",
     )
+
+
+def _about(file: Attachment) -> str:
+    return f". {file.about.rstrip('.')}" if file.about else ""
 
 
 def _stopped(task: Task, failure: Failed) -> Result:

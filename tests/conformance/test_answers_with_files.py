@@ -67,7 +67,7 @@ async def test_a_diagnosis_comes_with_its_file_before_the_text(platform: str, tm
         if platform != CONSOLE:  # a terminal shows one post: its text, and where the file lies
             file, answer = posts
             assert (file.files, answer.files) == ((NAME,), ())
-            assert "all of the evidence" in file.text
+            assert "All of the evidence" in file.text
         else:
             (file,) = (answer,) = posts
             assert file.files == (NAME,)

@@ -37,7 +37,7 @@ async def slack(page: Page) -> None:
     await _ask(page, "Ask in #incidents")
     thread = page.get_by_role("complementary")
     await thread.get_by_role("button", name="last hour").click()
-    await thread.get_by_text("Evidence").wait_for()
+    await thread.get_by_text("Evidence", exact=True).wait_for()
     await page.get_by_role("button", name="Hide what to try").click()
     await thread.locator(".scroller").evaluate("one => one.scrollTo(0, 0)")
 
@@ -49,10 +49,11 @@ async def telegram(page: Page) -> None:
     await page.get_by_role("log").get_by_role("button", name="last hour").wait_for()
     await page.locator("#composer-text").fill("last hour")
     await page.locator("#composer-text").press("Enter")
-    await page.get_by_text("Evidence").first.wait_for()
+    await page.get_by_text("Evidence", exact=True).first.wait_for()
     await page.get_by_role("button", name="What the bot records").click()
-    await page.locator("details").first.click()
+    await page.locator("details[data-run]").first.click()
     await page.locator(".rounds ol").wait_for()
+    await page.get_by_role("list", name="Files").evaluate("one => one.scrollIntoView({block: 'start'})")
 
 
 async def start(page: Page) -> None:

@@ -17,10 +17,11 @@ from hermes_bot.demo import open_demo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.async_api import Browser, FilePayload, Page
+    from playwright.async_api import Browser, FilePayload, Locator, Page
 
 pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 CAUSE = "too many connections"
+EVIDENCE = "diagnosis-checkout.md"
 NAMELESS = """() => [...document.querySelectorAll("button, a[href], select, textarea")]
     .filter((one) => !one.getAttribute("aria-label") && !one.textContent.trim() && !one.labels?.length)
     .map((one) => one.outerHTML)"""
@@ -33,6 +34,26 @@ async def write(page: Page, text: str, box: str = "#composer-text") -> None:
 
 async def sit(page: Page, name: str) -> None:
     await page.get_by_label("Write as").first.select_option(label=name)
+
+
+async def expect_its_file(where: Locator, page: Page) -> None:
+    """Look into the diagnosis' file, which stands above the answer, and take it along."""
+    files = where.get_by_role("list", name="Files")
+    await expect(files.get_by_role("link")).to_have_text(EVIDENCE)
+    answer = where.get_by_role("listitem").filter(has_text=CAUSE).last
+    above, below = await files.bounding_box(), await answer.bounding_box()
+    assert above
+    assert below
+    assert above["y"] < below["y"]
+    await files.get_by_text("Preview").click()
+    await expect(files.get_by_role("region")).to_contain_text("payments/postgres.log:249")
+    async with page.expect_download() as waiting:
+        await files.get_by_role("link").click()
+    downloaded = await waiting.value
+    assert downloaded.suggested_filename == EVIDENCE
+    text = (await downloaded.path()).read_text()
+    assert text.startswith("# checkout: the evidence\n")
+    assert "Lines a minute (UTC)" in text
 
 
 async def test_a_mention_is_answered_by_a_button_in_the_slack_like_view(
@@ -49,8 +70,9 @@ async def test_a_mention_is_answered_by_a_button_in_the_slack_like_view(
         await expect(thread).to_contain_text(CAUSE)
         await expect(thread.get_by_role("button", name="since yesterday")).to_have_count(0)
         await expect(thread).to_contain_text("Engineer on call chose last hour")
-        await expect(thread.locator("pre").first).to_contain_text("FATAL")
-        await expect(page.get_by_role("button", name="2 replies")).to_be_visible()
+        await expect(thread.locator("pre:visible").first).to_contain_text("FATAL")
+        await expect(page.get_by_role("button", name="3 replies")).to_be_visible()
+        await expect_its_file(thread, page)
 
 
 async def test_a_question_is_answered_by_typing_in_the_telegram_like_view(
@@ -65,6 +87,7 @@ async def test_a_question_is_answered_by_typing_in_the_telegram_like_view(
         await write(page, "last hour")
         await expect(log).to_contain_text(CAUSE)
         await expect(log.get_by_role("button", name="last hour")).to_have_count(0)
+        await expect_its_file(log, page)
 
 
 async def test_a_group_is_answered_where_the_bot_is_replied_to(chromium: Browser, tmp_path: Path) -> None:

@@ -255,9 +255,12 @@ async def test_the_shortcut_asks_about_a_message_in_its_thread(tmp_path: Path) -
     async with visiting(tmp_path) as page, page.listening() as events:
         [alert] = [one for one in await page.messages() if one["channel"] == "CINCIDENTS"]
         await page.act("shortcut", **INCIDENTS, message=alert["id"])
-        told = await events.until(lambda kind, told: kind == "message" and told["author"]["kind"] == "bot")
-        assert told["thread"] == alert["id"]
-        assert "too many connections" in words(told)  # service and time stand in the alert
+        file = await events.until(lambda kind, told: kind == "message" and told["author"]["kind"] == "bot")
+        assert [one["name"] for one in file["files"]] == ["diagnosis-checkout.md"]
+        told = await events.until(  # service and time stand in the alert
+            lambda kind, told: kind == "message" and "too many connections" in words(told)
+        )
+        assert file["thread"] == told["thread"] == alert["id"]
 
 
 async def test_a_topic_keeps_what_is_said_in_it(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ steps:
   - {id: a, tool: one}
   - {id: b, say: "{{ a.data.name }} is done."}
 attach:
-  - {name: "about {{ a.data.name }}.md", template: more.j2, about: "all of {{ a.data.name }}"}
+  - {name: "about {{ a.data.name }}.md", template: more.j2, about: "All of {{ a.data.name }}"}
 """
 MORE = "# {{ a.data.name }}\n\n{{ a.data.text | fence }}\n"
 
@@ -41,8 +41,8 @@ async def test_a_file_is_kept_and_the_result_and_the_report_tell_of_it(tmp_path:
     result = await stage.result()
     path = "out/r1-1/about-checkout.md"
     assert stage.kept == {path: "# checkout\n\n```\nx\n```\n"}
-    assert files_of(result) == [{"name": "about-checkout.md", "path": path, "about": "all of checkout"}]
-    assert report_of(result) == ("checkout is done.\n\n_Attached: all of checkout, in `about-checkout.md`._")
+    assert files_of(result) == [{"name": "about-checkout.md", "path": path, "about": "All of checkout"}]
+    assert report_of(result) == ("checkout is done.\n\n_Attached: `about-checkout.md`. All of checkout._")
 
 
 @pytest.mark.parametrize(
