@@ -105,12 +105,12 @@ class Courier:
                 return await self._tried(row, simple, adapter)
         return outcome
 
-    async def edit(self, row: OutboxRow, posted: str, adapter: Adapter) -> Outcome:
-        """Put a post in the place of an earlier one; where that is gone, nothing is left to do."""
+    async def edit(self, row: OutboxRow, part: Outgoing, posted: str, adapter: Adapter) -> Outcome:
+        """Put a part in the place of an earlier post; where that is gone, nothing is left to do."""
         try:
             await self._turn(row, adapter)
             async with asyncio.timeout(SEND_SECONDS):
-                await adapter.edit(posted, row.message)
+                await adapter.edit(posted, part)
         except PostGone:
             return Shown(posted)
         except (AdapterError, TimeoutError) as error:

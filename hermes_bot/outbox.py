@@ -38,6 +38,7 @@ T = TypeVar("T")
 ASK_SECONDS = 60.0
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 ASK_AGAIN_SECONDS = (2.0, 5.0, 15.0, 30.0)  # while we ask, what is behind an unknown post waits
+EDIT_WAITS = timedelta(minutes=2)  # for what it edits, if nobody knows whether that is shown
 LOOK_SECONDS = 0.2  # between two looks at a due post whose channel is busy
 STORE_SECONDS = 5.0  # between two tries of a write that the store refused
 QUESTION = "question/"
@@ -183,12 +184,19 @@ class Outbox:
             await self._settle(begun, await self._courier.show(begun, adapter) if parts else Shown(""))
 
     async def _change(self, row: OutboxRow, adapter: Adapter) -> None:
-        """Edit an earlier post; one that was never shown needs no editing."""
-        key = row.message.edits
-        shown = await self._db.read(lambda db: posts.of_key(db, key))
-        if await self._store("outbox.sending", lambda db: outbox.sending(db, row.message.key)):
-            nothing = Shown("")
-            await self._settle(row, await self._courier.edit(row, shown[-1], adapter) if shown else nothing)
+        """Edit an earlier post, in parts its last; one that was never shown needs no editing."""
+        key, now = row.message.edits, self._clock.now()
+        before, shown = await self._db.read(lambda db: (outbox.get(db, key), posts.of_key(db, key)))
+        if before is not None and before.state == "unknown" and now - row.at < EDIT_WAITS:
+            await self._put_off(row, ASK_AGAIN_SECONDS[-1], "nobody knows yet whether what it edits is there")
+            return
+        if not await self._store("outbox.sending", lambda db: outbox.sending(db, row.message.key)):
+            return
+        if not shown:
+            await self._settle(row, Shown(""))
+            return
+        part = _last_text(parts_of(row.message, adapter), before.parts if before is not None else ())
+        await self._settle(row, await self._courier.edit(row, part or row.message, shown[-1], adapter))
 
     async def _settle(self, row: OutboxRow, outcome: Outcome) -> None:
         match outcome:
@@ -330,6 +338,14 @@ class Outbox:
 
 def _is_whole(parts: tuple[Outgoing, ...], message: Outgoing) -> bool:
     return not parts or (len(parts) == 1 and replace(parts[0], key=message.key) == message)
+
+
+def _last_text(parts: tuple[Outgoing, ...], shown: tuple[Outgoing, ...]) -> Outgoing | None:
+    """Return what takes the place of the last text that is shown, with all that has no place of its own."""
+    texts = [part for part in parts if not part.files]
+    place = max(1, sum(not part.files for part in shown))
+    rest = texts[place - 1 :] or texts[-1:]
+    return replace(rest[-1], text="\n\n".join(part.text for part in rest)) if rest else None
 
 
 def _named(parts: tuple[Outgoing, ...], key: str) -> tuple[Outgoing, ...]:

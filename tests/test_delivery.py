@@ -12,7 +12,7 @@ from endpoint import act, finish
 from world import Bench, Running, Talk, World, scripted
 
 from hermes_bot.errors import AdapterError, Ambiguous, ContentRefused, PlaceGone, PostGone, RateLimited
-from hermes_bot.messages import Attachment, IncomingFile, Outgoing, Press, ThreadKey
+from hermes_bot.messages import Attachment, Button, IncomingFile, Outgoing, Press, ThreadKey
 from hermes_bot.platforms import StoreRecords
 from hermes_bot.ports import STOP_PREFIX, Delivery, Pace, Placed
 from hermes_bot.runs.journal import post
@@ -82,7 +82,8 @@ async def test_parts_go_in_order_each_after_the_former_ones_receipt(tmp_path: Pa
     async with scripted(tmp_path, world=world) as bot:
         await put(bot, "one|two|three")
         await put(bot, "after")
-        await world.all_posts(1)
+        await bot.until(lambda: not world.faults)
+        await bot.settle()
         await bot.pass_time(6, step=1)
         assert [it.text for it in world.posts] == ["one"]
         await bot.pass_time(2, step=1)
@@ -516,3 +517,30 @@ async def test_a_message_that_breaks_our_own_code_costs_itself_only(tmp_path: Pa
         bot.app.inbox.is_for_us = whole
         await bot.talk().say("go on")
         assert (await bot.talk().heard()).text == "fine"
+
+
+async def test_a_card_in_parts_is_settled_in_its_last_part(tmp_path: Path) -> None:
+    world = Cutting()
+    async with scripted(tmp_path, world=world) as bot:
+        key = await put(bot, "one|two", buttons=(Button("Go on", Press("q", 0)),))
+        await put(bot, "one|two, left as it is", edits=key)
+        await put(bot, "one|two, left|after all", edits=key, key="k-last")
+        await bot.quiet()
+    assert [(posted, it.text) for posted, it in world.edits] == [
+        ("id-k-one|two~2", "two, left as it is"),
+        ("id-k-one|two~2", "two, left\n\nafter all"),
+    ]
+
+
+async def test_an_edit_waits_while_nobody_knows_whether_its_post_is_there(tmp_path: Path) -> None:
+    world = World(hidden=AdapterError("not now"))
+    world.loses_receipts.append(Ambiguous("the line went dead"))
+    async with scripted(tmp_path, world=world) as bot:
+        key = await put(bot, "Which?")
+        await bot.pass_time(60, step=5)  # it is not asked for so long that those behind would wait for ever
+        await put(bot, "Which? (a)", edits=key)
+        await bot.pass_time(15, step=5)
+        assert world.edits == []
+        world.hidden = None
+        await bot.pass_time(60, step=5)
+    assert [it.text for _, it in world.edits] == ["Which? (a)"]
