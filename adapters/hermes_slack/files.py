@@ -70,6 +70,8 @@ class Files:
     async def find(self, message: Outgoing) -> str | None:
         """Return the ``ts`` of a post with files, by the files that were uploaded for it.
 
+        Slack shows a file a moment after it took it, so it is looked for more than once.
+
         Raises:
             AdapterError: not now.
         """
@@ -77,8 +79,16 @@ class Files:
         if kept is None:
             return None
         api = self._workspaces.get(message.thread.workspace).api
-        share = await self._shared(api, str(json.loads(kept)[0]), message.thread.channel)
-        return str(share["ts"]) if share else None
+        file, channel = str(json.loads(kept)[0]), message.thread.channel
+        for _ in range(self._looks):
+            if share := await self._shared(api, file, channel):
+                return str(share["ts"])
+            await self._clock.sleep(self._pauses.look_again)
+        return None
+
+    @property
+    def _looks(self) -> int:
+        return max(1, round(self._pauses.share / self._pauses.look_again))
 
     async def _upload(self, api: Api, file: Attachment) -> dict[str, str]:
         content = await _content_of(file)
@@ -102,8 +112,7 @@ class Files:
 
     async def _seen(self, api: Api, file: str, thread: ThreadKey) -> str:
         """Wait until a file stands in its channel, so that what is posted next stands below it."""
-        looks = max(1, round(self._pauses.share / self._pauses.look_again))
-        for _ in range(looks):
+        for _ in range(self._looks):
             try:
                 share = await self._shared(api, file, thread.channel)
             except AdapterError as error:  # it is shared; only the look failed

@@ -196,3 +196,26 @@ async def test_one_and_the_same_post_asked_for_in_three_rounds_is_made_once(
         await all_taken(it)
         assert elsewhere(it, thread) == ["checkout is back"]
         assert len(it.now(thread)) == 1
+
+
+@each_chat
+@pytest.mark.parametrize("kind", ["lost_answer", "error_after", "server_error"])
+async def test_a_file_of_which_nobody_knows_comes_once_or_says_that_it_may_be_there_twice(
+    platform: str, kind: Any, tmp_path: Path
+) -> None:
+    clock = JumpClock()
+    method = "files.completeUploadExternal" if platform == "slack" else "sendDocument"
+    faults = FaultPlan(Fault(method, kind))
+    async with stage(platform, tmp_path, [finish("all of it " * 3_000)], faults=faults, clock=clock) as it:
+        thread = await it.mention("go on")
+        await until_shown(it, clock, thread)
+        files = [post for post in it.everything() if post.files]
+        texts = [post for post in it.everything() if not post.files]
+        assert len(texts) == 1
+        assert it.everything()[-1] is texts[0]
+        assert files
+        if len(files) > 1:
+            assert len(files) == 2
+            assert kind != "server_error"
+            assert platform == "telegram"  # which cannot be asked
+            assert "sent again" in files[1].text
