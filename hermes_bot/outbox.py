@@ -26,7 +26,7 @@ from hermes_bot.store.posts import Slot
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from hermes_bot.ports import Adapter, Clock
     from hermes_bot.store.database import Database
@@ -282,9 +282,17 @@ class Outbox:
 
     async def ask_unknown(self) -> None:
         """Ask the platforms about posts of which nobody knows whether they went out."""
+        channels: dict[str, list[OutboxRow]] = {}
+        for row in await self._db.read(outbox.unknown_rows):
+            channels.setdefault(row.channel, []).append(row)
         async with asyncio.TaskGroup() as group:
-            for row in await self._db.read(outbox.unknown_rows):
-                group.create_task(self._ask(row))
+            for rows in channels.values():
+                group.create_task(self._ask_each(rows))
+
+    async def _ask_each(self, rows: Sequence[OutboxRow]) -> None:
+        """Ask about a channel's posts one after the other: those to be sent again keep their order."""
+        for row in rows:
+            await self._ask(row)
 
     async def _ask(self, row: OutboxRow) -> None:
         key, adapter = row.message.key, self._adapters.get(row.message.thread.platform)
