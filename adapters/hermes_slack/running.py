@@ -108,7 +108,7 @@ async def identify_patiently(api: Api, means: Means) -> Identity:
             tries += 1
             means.vitals.turn("degraded", f"{error} Trying again.")
             wait = means.pauses.before_try(tries) * jitter.uniform(0.5, 1.5)
-            asked = error.retry_after if isinstance(error, RateLimited) else 0.0
+            asked = error.retry_after / means.setup.speed if isinstance(error, RateLimited) else 0.0
             await means.setup.clock.sleep(max(wait, asked))
 
 
