@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from clock import JumpClock
+from endpoint import Endpoint, finish
+from places import PEOPLE, running_app, settings_for, slack_with_people, telegram_with_people
 from slackdesk import QUICK
+from stages import OnSlack, OnTelegram
 
+from hermes_bot.app import Parts
+from hermes_bot.standing import standing
 from hermes_bot.store import questions
 from hermes_bot.store.database import Database
 from hermes_slack import SlackAdapter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from datetime import datetime
     from pathlib import Path
 
+    from endpoint import Answer
     from stages import Stage
 
+    from hermes_bot.simulator import SlackSimulator, TelegramSimulator
     from hermes_bot.store.questions import QuestionRecord
 
 QUICKLY = {"slack": partial(SlackAdapter, pauses=QUICK)}  # Telegram's adapter goes by the clock alone
@@ -115,3 +123,44 @@ async def press_again(it: Stage, thread: str, card: int, label: str, action: str
     told = await it.sim.press(int(it.people[who]), -1001, int(it.now(thread)[card].id), action)
     assert told.is_alert
     return str(told.text)
+
+
+@asynccontextmanager
+async def both(
+    folder: Path,
+    mind: Callable[[dict[str, Any]], Answer],
+    *,
+    clock: JumpClock | None = None,
+    spoil: Callable[[SlackSimulator, TelegramSimulator], None] = lambda *_: None,
+) -> AsyncIterator[tuple[OnSlack, OnTelegram]]:
+    """Put one bot on Slack and Telegram at once; ``spoil`` does something to these before it starts."""
+    timed: dict[str, Any] = {"clock": clock.seconds} if clock else {}
+    async with (
+        Endpoint(mind) as endpoint,
+        slack_with_people(**timed) as slack,
+        telegram_with_people(**timed) as telegram,
+    ):
+        settings = settings_for(folder, slack=slack, telegram=telegram, model=endpoint.url)
+        spoil(slack, telegram)
+        async with running_app(settings, Parts(makers=QUICKLY), clock) as app:
+            app.serving_since = app.clock.now()
+            yield (
+                OnSlack(app, endpoint, "slack", PEOPLE["slack"], slack),
+                OnTelegram(app, endpoint, "telegram", PEOPLE["telegram"], telegram),
+            )
+
+
+async def troubles(it: Stage) -> str:
+    """Return what ``status`` says is wrong, while a daemon serves."""
+    it.app.serving_since = it.app.serving_since or it.app.clock.now()
+    return "\n".join((await standing(it.app))["troubles"])
+
+
+def state(it: Stage) -> str:
+    """Return how the bot's line to the stage's platform stands."""
+    return str(it.app.platforms.health()[it.platform].state)
+
+
+def echo(request: dict[str, Any]) -> Answer:
+    """Finish with the task."""
+    return finish(f"done: {goal_of(request)}")

@@ -12,27 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from clock import JumpClock
-from endpoint import finish
-from kinds import QUICKLY, goal_of
+from kinds import QUICKLY, echo, state, troubles
 from places import CHAT, with_people
 from slackdesk import QUICK
 from stages import stage
 
-from hermes_bot.standing import standing
 from hermes_slack import SlackAdapter
 from hermes_slack.pauses import Pauses
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from endpoint import Answer
     from stages import Stage
 
 each_chat = pytest.mark.parametrize("platform", CHAT)
-
-
-def echo(request: dict[str, Any]) -> Answer:
-    return finish(f"done: {goal_of(request)}")
 
 
 async def answers(it: Stage, *words: str) -> None:
@@ -42,16 +35,6 @@ async def answers(it: Stage, *words: str) -> None:
         assert [post.text for post in await it.heard(thread)] == [f"done: {word}"]
     await it.settle()
     assert [post.text for post in it.everything()].count(f"done: {words[-1]}") == 1
-
-
-async def troubles(it: Stage) -> str:
-    """Return what ``status`` says is wrong, while a daemon serves."""
-    it.app.serving_since = it.app.serving_since or it.app.clock.now()
-    return "\n".join((await standing(it.app))["troubles"])
-
-
-def state(it: Stage) -> str:
-    return str(it.app.platforms.health()[it.platform].state)
 
 
 def opened(it: Stage) -> int:

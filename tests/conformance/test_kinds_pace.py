@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clock import JumpClock
 from endpoint import act, finish
-from kinds import QUICKLY, goal_of
+from kinds import QUICKLY, echo
 from places import CHAT, FORUM, with_people
 from stages import stage
 
@@ -26,17 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from endpoint import Answer
     from stages import Stage
 
     from hermes_bot.ports import ToolContext
     from hermes_bot.tools.declare import Tool
 
 each_chat = pytest.mark.parametrize("platform", CHAT)
-
-
-def echo(request: dict[str, Any]) -> Answer:
-    return finish(f"done: {goal_of(request)}")
 
 
 def elsewhere(it: Any) -> Any:
