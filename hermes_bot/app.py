@@ -120,12 +120,22 @@ class App:
         self._joiner = Joiner(self.db, self._served)
         self.status = StatusLines(self._served, self.clock)
         self.gate = Gate(policy, self.db, self.clock)
-        self.commands = Commands(self.db, self.runs, self.registry, config.bot.name)
+        self._build_reception()
+        self._copy = (
+            JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
+        )
+        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
+        self.operations = Operations(self)
+
+    def _build_reception(self) -> None:
+        """Build what messages pass, and say who is told of what on their way."""
+        bot = self.config.bot
+        self.commands = Commands(self.db, self.runs, self.registry, bot.name)
         self.dispatcher = Dispatcher(
             self._work,
             self.clock,
-            max_running=config.bot.max_running,
-            join_seconds=config.bot.join_seconds,
+            max_running=bot.max_running,
+            join_seconds=bot.join_seconds,
         )
         self.dispatcher.on_wait = self._tell_wait
         self.teller = Teller(self.db, self.clock, self.inbox, self.runs, self.outbox, self._served)
@@ -147,11 +157,6 @@ class App:
         self.dispatcher.on_crash = self.reception.crashed
         self.outbox.on_dead = self.teller.died
         self.outbox.on_opened = self.reception.opened
-        self._copy = (
-            JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
-        )
-        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
-        self.operations = Operations(self)
 
     def _build_platforms(self, moved: MutableMapping[str, str]) -> None:
         off: Mapping[str, str] = {}
