@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from endpoint import act, finish
-from world import Bench, Running, Talk, World, scripted
+from world import Bench, Running, World, scripted
 
 from hermes_bot.errors import AdapterError, Ambiguous, ContentRefused, PlaceGone, PostGone, RateLimited
-from hermes_bot.messages import Attachment, Button, IncomingFile, Outgoing, Press, ThreadKey
+from hermes_bot.messages import Attachment, Button, Outgoing, Press, ThreadKey
 from hermes_bot.platforms import StoreRecords
-from hermes_bot.ports import STOP_PREFIX, Delivery, Pace, Placed
+from hermes_bot.ports import Delivery, Pace, Placed
 from hermes_bot.runs.journal import post
 from hermes_bot.store import outbox, posts
 
@@ -278,80 +278,6 @@ async def test_a_raised_speed_divides_every_pace(tmp_path: Path) -> None:
     assert len(world.posts) == 30
 
 
-NEW = ThreadKey("world", "T1", "C1", "new:e1")
-
-
-@dataclass
-class Opening(World):
-    async def post(self, message: Outgoing) -> str:
-        posted = await super().post(message)
-        return f"root-{posted}" if message.thread.is_new else posted
-
-
-async def test_work_by_a_slash_command_opens_a_thread_that_names_the_asker(tmp_path: Path) -> None:
-    world = Opening()
-    async with scripted(tmp_path, [finish("AMBER"), finish("again AMBER")], world=world) as bot:
-        talk = Talk(world, bot.clock, NEW)
-        assert (
-            await talk.say("find the code word", opens="u1 asked: find the code word", is_command=True)
-            is None
-        )
-        root, answer = await world.all_posts(2)
-        assert (root.text, root.thread) == ("u1 asked: find the code word", NEW)
-        opened = replace(NEW, thread="root-id-opening/1")
-        assert (answer.text, answer.thread) == ("AMBER", opened)
-        follow_up = Talk(world, bot.clock, opened)
-        await follow_up.say("and now?", addressed=False)
-        await world.all_posts(3)
-        assert "AMBER" in bot.prompts[1]
-
-
-async def test_lists_by_a_slash_command_open_nothing_and_are_of_the_channel(tmp_path: Path) -> None:
-    world = Opening()
-    async with scripted(tmp_path, otherwise=finish("done"), world=world) as bot:
-        await bot.talk("5").say("count the sheep")
-        await world.all_posts(1)
-        await bot.quiet()
-        talk = Talk(world, bot.clock, NEW)
-        listed = await talk.say("runs", opens="u1 asked: runs", is_command=True)
-        assert listed
-        assert "count the sheep" in listed.text
-        elsewhere = Talk(world, bot.clock, replace(NEW, channel="C2"))
-        told = await elsewhere.say("runs", opens="u1 asked: runs", is_command=True)
-        assert told
-        assert "sheep" not in told.text
-        slip = await elsewhere.say("skils", opens="u1 asked: skils", is_command=True)
-        assert slip
-        assert "`skills`" in slip.text
-    assert len(world.posts) == 1
-
-
-async def test_a_thread_that_is_opened_across_a_restart_is_opened_once(tmp_path: Path) -> None:
-    world = Opening()
-    world.faults.append(RateLimited("slow down", 60))
-    async with scripted(tmp_path, otherwise=finish("done"), world=world) as bot:
-        await Talk(world, bot.clock, NEW).say("do the work", opens="u1 asked: do the work", is_command=True)
-        await bot.until(lambda: not world.faults)
-        await bot.settle()
-        clock = bot.clock
-    async with scripted(tmp_path, otherwise=finish("done"), world=world, clock=clock) as bot:
-        await bot.pass_time(60, step=5)
-        await world.all_posts(2)
-        await bot.quiet()
-    assert [it.text for it in world.posts] == ["u1 asked: do the work", "done"]
-
-
-async def test_an_opening_that_no_platform_takes_starts_no_run(tmp_path: Path) -> None:
-    world = Opening(refuses=lambda it: PlaceGone("not_in_channel") if it.thread.is_new else None)
-    async with scripted(tmp_path, otherwise=finish("done"), world=world) as bot:
-        await Talk(world, bot.clock, NEW).say("do the work", opens="u1 asked: do the work", is_command=True)
-        await bot.quiet()
-        await bot.settle()
-        assert await bot.runs() == []
-        assert await bot.app.inbox.pending() == []
-    assert world.posts == []
-
-
 async def test_who_asked_is_told_once_in_private_that_a_place_is_gone(tmp_path: Path) -> None:
     alone = ThreadKey("world", "T1", "D1", "main")
 
@@ -367,87 +293,6 @@ async def test_who_asked_is_told_once_in_private_that_a_place_is_gone(tmp_path: 
         await bot.quiet()
     assert [it.thread for it in world.posts] == [alone]
     assert "is_archived" in world.posts[0].text
-
-
-async def test_a_persons_file_lies_in_the_workspace_before_the_run_begins(tmp_path: Path) -> None:
-    class Filing(World):
-        async def fetch(self, file: IncomingFile, target: Path) -> None:
-            if file.name == "gone.log":
-                raise PlaceGone("the file was deleted")
-            target.write_text("ERROR payments timed out\n")  # noqa: ASYNC240 - a few bytes
-
-    file, gone = (
-        IncomingFile("../../etc/pass wd.log", "F1", 25, "text/plain"),
-        IncomingFile("gone.log", "F2", 9),
-    )
-    async with scripted(tmp_path, otherwise=finish("I see."), world=Filing()) as bot:
-        talk = bot.talk()
-        await talk.say("please look", files=(file, gone))
-        await talk.heard()
-        (found,) = (bot.app.runs.workspace(talk.thread) / "files").iterdir()
-        assert found.read_text() == "ERROR payments timed out\n"
-        assert found.name.endswith("-pass_wd.log")
-        assert f"files/{found.name}" in bot.prompts[0]
-        assert "gone.log: the file was deleted" in bot.prompts[0]
-
-
-async def test_an_answered_card_loses_its_buttons_and_names_who_chose(tmp_path: Path) -> None:
-    script = [act("request_info", question="Which service?", options=["checkout", "search"]), finish("ok")]
-    async with scripted(tmp_path, script) as bot:
-        talk = bot.talk()
-        await talk.say("go")
-        asked = await talk.heard()
-        await talk.press(asked.buttons[1].press.question, 1, "u2")
-        await talk.heard()
-        await bot.quiet()
-    ((posted, card),) = bot.world.edits
-    assert posted == f"id-{asked.key}"
-    assert not card.buttons
-    assert "Which service?" in card.text
-    assert "✔ `u2` chose `search`" in card.text
-
-
-async def test_an_expired_card_says_so(tmp_path: Path) -> None:
-    script = [act("request_info", question="Which service?", options=["checkout", "search"])]
-    async with scripted(tmp_path, script) as bot:
-        await bot.talk().say("go")
-        await bot.talk().heard()
-        await bot.pass_time(73 * 3600, step=3600)
-        await bot.quiet()
-    assert "Nobody answered in time" in bot.world.edits[-1][1].text
-
-
-async def test_the_stop_button_of_a_status_line_stops_its_run_and_no_other(tmp_path: Path) -> None:
-    bench = Bench()
-    bench.gate.clear()
-    async with scripted(tmp_path, [finish("first"), act("echo", word="x")], tools=bench.tools()) as bot:
-        talk = bot.talk()
-        await talk.say("one")
-        await talk.heard()
-        (old,) = await bot.runs()
-        await talk.say("two")
-        await bench.begun.wait()
-        (_, new) = await bot.runs()
-        refused = await talk.press(STOP_PREFIX + old.id, 0)
-        assert refused
-        assert "over already" in refused.text
-        assert await talk.press(STOP_PREFIX + new.id, 0) is None
-        assert "Stopped as asked" in (await talk.heard()).text
-        bench.gate.set()
-        assert (await bot.runs())[1].status == "cancelled"
-
-
-async def test_a_stopped_run_can_be_left_as_it_is(tmp_path: Path) -> None:
-    async with scripted(tmp_path, otherwise=act("now")) as bot:
-        talk = bot.talk()
-        await talk.say("go")
-        report = await talk.heard()
-        going, leaving = report.buttons
-        await talk.press(leaving.press.question, leaving.press.option)
-        await bot.quiet()
-        assert "left it as it is" in bot.world.edits[-1][1].text
-        assert len(await bot.runs()) == 1
-        assert going.label == "Continue"
 
 
 async def test_what_a_tool_posts_is_told_sent_dead_or_waiting(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +10,6 @@ from endpoint import act, finish
 from world import World, running, scripted
 
 from hermes_bot.errors import Ambiguous, BotBroken, StoreError
-from hermes_bot.messages import IncomingFile
 from hermes_bot.ports import Delivery, Placed
 
 if TYPE_CHECKING:
@@ -150,26 +148,3 @@ async def test_a_full_disk_under_an_edit_does_not_lose_it(tmp_path: Path) -> Non
         await bot.quiet()
     assert [edit.text for _, edit in world.edits if not edit.buttons][-1] == "the answer"
     assert sum("a" in edit.text and "Which?" in edit.text for _, edit in world.edits if not edit.buttons) == 1
-
-
-async def test_a_file_whose_fetching_was_cut_off_is_fetched_anew(tmp_path: Path) -> None:
-    class Filing(World):
-        async def fetch(self, file: IncomingFile, target: Path) -> None:
-            target.write_text("ERROR pay")  # noqa: ASYNC240 - a few bytes
-            if file.ref not in self.asked:
-                self.asked.append(file.ref)
-                cut.set()
-                await asyncio.Event().wait()
-            target.write_text("ERROR payments timed out")  # noqa: ASYNC240 - a few bytes
-
-        asked: ClassVar[list[str]] = []
-
-    cut, file = asyncio.Event(), IncomingFile("app.log", "F1", 25)
-    async with scripted(tmp_path, otherwise=finish("I see."), world=Filing()) as bot:
-        await bot.talk().say("look", files=(file,))
-        await cut.wait()
-        clock = bot.clock
-    async with scripted(tmp_path, otherwise=finish("I see."), world=Filing(), clock=clock) as bot:
-        await bot.talk().heard()
-        (found,) = (bot.app.runs.workspace(bot.talk().thread) / "files").iterdir()
-        assert found.read_text() == "ERROR payments timed out"
