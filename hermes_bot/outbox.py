@@ -18,7 +18,8 @@ from hermes_bot.delivery import Courier, Later, Outcome, Refused, Shown, Unsure,
 from hermes_bot.errors import AdapterError, StoreError
 from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.pacing import Paces
-from hermes_bot.ports import DELIVER_SECONDS, Delivered, until_set
+from hermes_bot.ports import DELIVER_SECONDS, Delivered
+from hermes_bot.ports.waiting import until_set
 from hermes_bot.store import audit, messages, moves, outbox, posts, questions, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.messages import Line

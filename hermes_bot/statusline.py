@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
 from hermes_bot.logs import fields
-from hermes_bot.ports import until_set
+from hermes_bot.ports.waiting import until_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError, Ambiguous, HermesError, PostGone, RateLimited, Transient
 from hermes_bot.messages import Button, Press, ThreadKey
-from hermes_bot.ports import STOP_PREFIX, Placed, until_set
+from hermes_bot.ports import STOP_PREFIX, Placed
+from hermes_bot.ports.waiting import until_set
 from hermes_telegram import render
 from hermes_telegram.api import keyboard
 from hermes_telegram.chains import STATUS, remember

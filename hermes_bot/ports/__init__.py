@@ -18,7 +18,7 @@ from hermes_bot.ports.platform import (
     Setup,
 )
 from hermes_bot.ports.poster import DELIVER_SECONDS, POSTED, Delivered, Poster
-from hermes_bot.ports.time import Clock, until_set
+from hermes_bot.ports.time import Clock
 from hermes_bot.ports.work import (
     Completion,
     Journal,
@@ -65,5 +65,4 @@ __all__ = [
     "ToolCard",
     "ToolContext",
     "Toolbox",
-    "until_set",
 ]

@@ -1,8 +1,7 @@
-"""Knows the seam of time, and how something is waited for on it."""
+"""Knows the seam of time."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -23,16 +22,3 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Return after this much time."""
         ...
-
-
-async def until_set(event: asyncio.Event, clock: Clock, seconds: float | None) -> bool:
-    """Wait for an event, at most so long; None is for ever. Return whether it is set."""
-    if seconds is None:
-        return await event.wait()
-    async with asyncio.TaskGroup() as group:
-        timer = group.create_task(clock.sleep(seconds))
-        waiter = group.create_task(event.wait())
-        await asyncio.wait((timer, waiter), return_when=asyncio.FIRST_COMPLETED)
-        timer.cancel()
-        waiter.cancel()
-    return event.is_set()
