@@ -131,13 +131,19 @@ class Dispatcher:
             await asyncio.Event().wait()
 
     def submit(self, thread: ThreadKey, job: Job) -> None:
-        """Queue a job behind what its thread has to do already. Returns at once; nothing is dropped."""
+        """Queue a job behind what its thread has to do already. Returns at once; nothing is dropped.
+
+        Platforms promise no order: a message that was sent before one that still waits goes before it.
+        """
         lane = self._lanes.get(thread)
         if lane is None:
             lane = self._lanes[thread] = Lane(thread)
             if self._group is not None:
                 self._group.create_task(self._serve(lane))
-        lane.jobs.append(job)
+        place = len(lane.jobs)
+        while place and _was_sent_after(lane.jobs[place - 1], job):
+            place -= 1
+        lane.jobs.insert(place, job)
 
     def held(self) -> tuple[set[str], set[int]]:
         """Return the runs and the inbox rows that lanes hold: they need nobody else's care."""
@@ -241,6 +247,13 @@ class Dispatcher:
             if left <= 0 or len(lane.jobs) > 1 or head.messages[-1].complete:
                 return  # what follows in the queue was not joined, so this message is whole
             await self._clock.sleep(left)
+
+
+def _was_sent_after(queued: Job, job: Job) -> bool:
+    """Whether a queued message is younger than one that came later."""
+    if queued.run or job.run or not (queued.messages and job.messages):
+        return False
+    return queued.messages[0].sent_at > job.messages[0].sent_at
 
 
 def _can_be_added(message: Incoming) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,6 +35,21 @@ async def test_messages_of_a_busy_thread_are_all_worked_in_order(tmp_path: Path)
         answers = [await talk.heard() for _ in range(5)]
     assert [answer.text for answer in answers] == ["m1", "m2", "m3", "m4", "m5"]
     assert [answer.reply_to for answer in answers] == [f"id-{number}" for number in range(1, 6)]
+
+
+async def test_a_message_that_a_platform_delivers_late_goes_before_younger_ones_that_wait(
+    tmp_path: Path,
+) -> None:
+    go = asyncio.Event()
+    script = [lambda asked: held(parrot(asked), go)]
+    async with scripted(tmp_path, script, otherwise=parrot, bot={"busy": "queue"}) as bot:
+        talk = bot.talk()
+        for number in (1, 4, 3, 5, 2):
+            sent_at = bot.clock.now() + timedelta(seconds=number)
+            await talk.say(f"m{number}", f"u{number}", sent_at=sent_at)
+        go.set()
+        answers = [await talk.heard() for _ in range(5)]
+    assert [answer.text for answer in answers] == ["m1", "m2", "m3", "m4", "m5"]
 
 
 async def test_a_message_to_a_run_at_work_is_shown_to_it_in_the_next_round(tmp_path: Path) -> None:

@@ -39,15 +39,8 @@ SPEED = 50.0  # of every pace, in the bot and in the platform alike
 THREADS = 800  # so that a thread's next message comes later than what a kill delayed
 CHANNELS = 20
 DRAIN_SECONDS = 300.0
-RETRIES = (
-    0.3,
-    0.7,
-    1.0,
-    1.0,
-    1.0,
-    2.0,
-    5.0,
-)  # seconds: sooner than the next message of the thread, or no order is possible
+# seconds; the first ones sooner than the thread's next message, or no order is possible
+RETRIES = (0.3, 0.7, 1.0, 1.0, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0)
 TOKEN = re.compile(r"\bT\d{5}\b")
 FAILING = {
     "slack": ("chat.postMessage", "chat.update", "conversations.replies", "assistant.threads.setStatus"),
@@ -106,6 +99,10 @@ class Slack:
             "HERMES_SLACK_APP_TOKEN": self.sim.app_token,
         }
 
+    def given_up(self) -> int:
+        """Return how many deliveries the platform gave up: nobody took them in time."""
+        return len(self.sim.delivery.lost)
+
     def disturb(self, dice: random.Random) -> None:
         match dice.randrange(3):
             case 0:
@@ -140,6 +137,10 @@ class Telegram:
             '[access]\nchannels = ["telegram:*"]\n'
         )
         return toml, {"HERMES_TELEGRAM_TOKEN": self.sim.token}
+
+    def given_up(self) -> int:
+        """Return nothing: Telegram keeps for a day what was not taken."""
+        return 0
 
     def disturb(self, dice: random.Random) -> None:
         match dice.randrange(3):
@@ -286,6 +287,7 @@ async def main(wanted: argparse.Namespace) -> int:
     shown = {
         "platform": wanted.platform, "busy": wanted.busy, "seed": wanted.seed, "events": wanted.events,
         "kills": daemon.kills, "faults": dict(plan.hits), "answers": sum(1 for _ in answers(people)),
+        "given_up": people.given_up(),
         "drained_s": round(took, 1), "complaints": len(people.sim.complaints), "wrong": len(wrong),
     }  # fmt: skip
     sys.stdout.write(f"{json.dumps(shown)}\n")
