@@ -323,6 +323,9 @@ class Reception:
     async def _change(self, incoming: Incoming) -> None:
         changed = await self._rooms.inbox.change(incoming)
         if changed is None:
+            if incoming.kind == "delete" and (run := await self._rooms.runs.take_back(incoming)):
+                self._rooms.outbox.wake()
+                self._over(incoming.thread, run)
             return
         said = changed.incoming
         if incoming.kind == "delete":

@@ -286,6 +286,11 @@ class Runs:
 
         await self._desk.db.transact("run.leave", store)
 
+    async def take_back(self, deleted: Incoming) -> str:
+        """End the open run whose request was deleted, at its next step; return its id, or nothing."""
+        now = self._desk.clock.now()
+        return await self._desk.db.transact("run.take_back", lambda db: change.take_back(db, deleted, now))
+
     async def fail(self, run: str, say: str) -> None:
         """End a run in which our own code broke; people are told in the same transaction."""
 

@@ -8,8 +8,8 @@ from hermes_bot.fold import apply, fold
 from hermes_bot.loop.report import inert
 from hermes_bot.runs.journal import AT_WORK, advance, follow
 from hermes_bot.runs.posts import closed_card, closed_reminder, settled_card
-from hermes_bot.state import Row
-from hermes_bot.store import audit, effects, journal, outbox, questions, runs
+from hermes_bot.state import OVER, Row
+from hermes_bot.store import audit, effects, inbox, journal, outbox, questions, runs
 from hermes_bot.store.audit import Entry
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from hermes_bot.messages import ThreadKey
+    from hermes_bot.messages import Incoming, ThreadKey
     from hermes_bot.state import Phase, RunState, Status
     from hermes_bot.store.questions import QuestionRecord
     from hermes_bot.store.runs import RunRecord
@@ -63,6 +63,21 @@ def cancel(db: sqlite3.Connection, record: RunRecord, user: str, now: datetime) 
     say = " ".join(f"`{tool}` was under way: whether it took effect is not known." for tool in begun)
     end(db, record.id, {"verdict": "cancel", "reason": "person", "say": say}, (*AT_WORK, *WAITING), now)
     audit.note(db, Entry(user, "run.stop", record.id, "done"), now)
+
+
+def take_back(db: sqlite3.Connection, deleted: Incoming, now: datetime) -> str:
+    """End the open run that a deleted message asked for (platforms.md P47); return its id, or nothing.
+
+    What was only added to a run, or asked for one that is over, changes nothing.
+    """
+    found = inbox.by_message(db, deleted.thread, deleted.message_id)
+    record = runs.get(db, found.run) if found and found.run else None
+    if found is None or record is None or record.status in OVER:
+        return ""
+    if inbox.of_run(db, record.id)[0].id != found.id:
+        return ""
+    cancel(db, record, deleted.user, now)
+    return record.id
 
 
 def expire(db: sqlite3.Connection, asked: QuestionRecord, now: datetime) -> tuple[ThreadKey, str] | None:

@@ -1,6 +1,7 @@
 """Edited and deleted messages: B-20, on Slack and on Telegram (which tells bots of no deletion).
 
 While queued: for its turn, and behind a run of its own thread. Later: during the run, after it, of a command.
+A request that is deleted while its run is open ends it (platforms.md P47).
 """
 
 from __future__ import annotations
@@ -131,6 +132,46 @@ async def test_a_message_deleted_while_it_is_queued_is_not_worked_on(tmp_path: P
         assert it.now(gone) == []
         assert [run.text for run in await it.runs()] == ["work for long"]
         assert not any("May" in prompt for prompt in it.prompts)
+
+
+@pytest.mark.parametrize("phase", ["at work", "waiting"])
+async def test_a_request_deleted_while_its_run_is_open_ends_the_run(phase: str, tmp_path: Path) -> None:
+    bench = Bench()
+    bench.gate.clear()
+    ask = act("request_info", question="Which month?", options=["May", "June"])
+    script = [act("send", word="x") if phase == "at work" else ask]
+    settings: dict[str, Any] = {"tools": bench.tools(), "otherwise": finish("too late", evidence=["send"])}
+    async with stage("slack", tmp_path, script, **settings) as it:
+        root = await it.say("numbers of May?")
+        asked = await it.follow(root, f"{it.mark} send them")
+        await (it.until(lambda: bench.ran) if phase == "at work" else it.heard(root))
+        await it.changed(it.sim.delete("U1", "C1", asked))
+        await it.until(lambda: "Stopped as asked" in "".join(post.text for post in it.now(root)))
+        bench.gate.set()
+        await it.settle()
+        assert [run.status for run in await it.runs()] == ["cancelled"]
+        assert len(it.endpoint.requests) == 1
+        assert [post.buttons for post in it.now(root)] == [()] * len(it.now(root))
+        assert bench.ran == (["x"] if phase == "at work" else [])
+
+
+async def test_what_was_added_and_is_deleted_later_ends_no_run(tmp_path: Path) -> None:
+    bench = Bench()
+    script = [act("echo", word="x"), act("echo", word="y"), finish("all seen", evidence=["echo"])]
+    async with stage("slack", tmp_path, script, tools=bench.tools()) as it:
+        bench.gate.clear()
+        thread = await it.mention("begin")
+        await bench.begun.wait()
+        added = await it.follow(thread, "for May")
+        await it.stored(2)
+        bench.lets = 1
+        bench.gate.set()
+        await it.until(lambda: bench.ran == ["x", "y"])
+        await it.changed(it.sim.delete("U1", "C1", added))
+        bench.gate.set()
+        (answer,) = await it.heard(thread)
+        assert answer.text.startswith("all seen")
+        assert [run.status for run in await it.runs()] == ["finished"]
 
 
 async def test_a_message_deleted_later_stops_and_repeats_nothing(tmp_path: Path) -> None:
