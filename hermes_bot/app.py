@@ -243,5 +243,6 @@ class App:
 
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:
+            self.status.show(thread, "waiting for its turn…")
             say = "I am busy elsewhere; this waits its turn."
             await self.teller.notice(thread, f"wait-{job.inbox[0]}", say)
