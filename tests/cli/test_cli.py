@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,8 +32,11 @@ def test_a_task_that_lacks_something_asks_once_and_waits(shell: Shell) -> None:
 
 def test_a_given_answer_leads_to_a_diagnosis_with_quotes(shell: Shell) -> None:
     done = shell.run("ask", QUESTION, "--answer", "last hour")
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
     assert "`payments/postgres.log:249`" in done.out
+    name, _, path = done.err.strip().partition(": ")
+    assert name == "diagnosis-checkout.md"
+    assert Path(path).read_text().startswith("# checkout: the evidence\n")
 
 
 def test_answers_are_used_in_order_and_the_text_may_come_from_standard_input(shell: Shell) -> None:
@@ -48,7 +52,7 @@ def test_a_run_that_waits_goes_on_with_its_answer(shell: Shell) -> None:
     assert (asked["status"], set(asked)) == ("waiting", OUTCOME)
     assert asked["questions"][0]["options"][0] == "last hour"
     done = shell.run("runs", "answer", asked["run"], "1", "--json")
-    assert (done.code, done.object["status"]) == (0, "finished")
+    assert (done.code, done.object["status"], set(done.object)) == (0, "finished", OUTCOME)
     assert "postgres.log:249" in done.object["answer"]
     again = shell.run("runs", "answer", asked["run"], "1", "--json")
     assert (again.code, again.object["status"]) == (1, "failed")
