@@ -37,7 +37,12 @@ def _zone(name: str) -> str:
     return name
 
 
-def _address(url: str) -> str:
+def read_address(url: str) -> str:
+    """Return an address that a client can be given.
+
+    Raises:
+        ValueError: it is none, or holds a password; says what to do.
+    """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
         raise ValueError("should be an address, such as http://127.0.0.1:8000/v1")
@@ -51,7 +56,12 @@ def _patterns(texts: tuple[str, ...]) -> tuple[str, ...]:
         platform, *rest = text.split(":", 2)
         shape, example = _SHAPES.get(platform, _ANY_SHAPE)
         if not shape.fullmatch(":".join(rest)):
-            raise ValueError(f"{text!r} is no id; those of {platform or 'a platform'} look like {example}")
+            like = (
+                f"; those of {platform} look like {example}"
+                if rest
+                else ". Ids look like slack:T1:U1 or telegram:7"
+            )
+            raise ValueError(f"{text!r} is no id{like}")
         if platform not in _SHAPES and (close := difflib.get_close_matches(platform, _SHAPES, 1, 0.7)):
             raise ValueError(f"{text!r}: there is no platform {platform!r}. Did you mean {close[0]}?")
     return texts
@@ -67,7 +77,7 @@ _ANY_SHAPE = (re.compile(r"([^:*\s]+:)?([^:*\s]+|\*)"), "platform:workspace:id o
 
 Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
 Zone = Annotated[str, AfterValidator(_zone)]
-Address = Annotated[str, AfterValidator(_address)]
+Address = Annotated[str, AfterValidator(read_address)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hermes_bot.errors import HermesError
-from hermes_bot.keys import Address, Patterns, Zone  # noqa: TC001 - pydantic reads the annotations
+from hermes_bot.keys import Patterns, Zone, read_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
@@ -19,8 +20,22 @@ Platform = Literal["slack", "telegram"]
 
 def _public(url: str) -> str:
     if url and not url.startswith("https://"):
-        raise ValueError("should be a public address, such as https://bot.example/slack/events")
+        raise ValueError(
+            "should be a public address that begins with https://, as https://bot.example/path does"
+        )
     return url
+
+
+def _name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,34}", name):
+        raise ValueError(
+            "should be a letter or digit, then at most 34 letters, digits, dots, hyphens or underscores"
+        )
+    return name
+
+
+def _model(url: str) -> str:
+    return read_address(url) if url else url
 
 
 Public = Annotated[str, AfterValidator(_public)]
@@ -37,25 +52,26 @@ class Answers(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,34}$")] = "hermes"
+    name: Annotated[str, AfterValidator(_name)] = "hermes"
     timezone: Zone = "UTC"
     platforms: Annotated[tuple[Platform, ...], Field(strict=False)] = ()
     slack_mode: Literal["socket", "http"] = "socket"
     slack_url: Public = ""
     telegram_mode: Literal["polling", "webhook"] = "polling"
     telegram_url: Public = ""
-    model_url: Literal[""] | Address = ""
+    model_url: Annotated[str, AfterValidator(_model)] = ""
     model_name: str = ""
     admins: Annotated[Patterns, Field(strict=False)] = ()
     channels: Annotated[Patterns, Field(strict=False)] = ()
 
 
 _LISTS = ("platforms", "admins", "channels")
+_WORDS = ("platforms", "slack_mode", "telegram_mode")
 _NEEDED = ("slack_url", "telegram_url", "model_name")
 _QUESTIONS = {
     "name": "What is the bot called?",
     "timezone": "Whose clock do people mean? An IANA time zone.",
-    "platforms": "Where do people meet it? slack, telegram, or both with a comma; nothing: in a terminal.",
+    "platforms": "Where do people meet it? slack, telegram or both; nothing: in a terminal.",
     "slack_mode": "Slack: socket, which needs no public address, or http?",
     "slack_url": "The public address that Slack posts to:",
     "telegram_mode": "Telegram: polling, which needs no public address, or webhook?",
@@ -132,9 +148,12 @@ def _matters(field: str, answers: Answers) -> bool:
 
 
 def _value(field: str, said: str) -> Any:
+    if field in _WORDS:
+        said = said.lower()
     if field not in _LISTS:
         return said
-    return tuple(part.strip() for part in said.split(",") if part.strip())
+    parts = re.split(r"[,\s]+", said.strip(", "))
+    return get_args(Platform) if field == "platforms" and parts == ["both"] else tuple(parts)
 
 
 def _text(value: object) -> str:

@@ -43,6 +43,7 @@ def init(
     It asks on a terminal; elsewhere, or with --yes or --answers, it never does. Nothing is overwritten.
     """
     target = settings_of(context).target()
+    _look_for(target)  # before anything is asked
     given = {"platforms": tuple(platform)} if platform else {}
     try:
         found = _answers(given, answers, is_asking=not yes)
@@ -73,7 +74,7 @@ def _answers(given: Mapping[str, Any], file: Path | None, *, is_asking: bool) ->
 
 
 def _ask(question: str, usual: str) -> str:
-    sys.stderr.write(f"{question} [{usual}] ")
+    sys.stderr.write(f"{question} [{usual}] " if usual else f"{question} ")
     sys.stderr.flush()
     line = sys.stdin.readline()
     if not line:
@@ -117,12 +118,16 @@ def _manifests(answers: Answers, folder: Path) -> dict[Path, str]:
     return files
 
 
+def _look_for(file: Path) -> None:
+    if file.exists():
+        raise HermesError(
+            f"{file} is there already and is left as it is. Move it away, or use another folder."
+        )
+
+
 def _write(files: Mapping[Path, str]) -> None:
     for file in files:
-        if file.exists():
-            raise HermesError(
-                f"{file} is there already and is left as it is. Move it away, or use another folder."
-            )
+        _look_for(file)
     for file, text in files.items():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -158,6 +163,7 @@ def _slack(answers: Answers, manifest: Path) -> Iterator[str]:
         )
     else:
         yield "Set HERMES_SLACK_SIGNING_SECRET to the Signing Secret under Basic Information."
+        yield _leads(answers.slack_url, "slack")
     yield f"In each channel where it shall work: /invite @{answers.name.lower()}"
 
 
@@ -168,7 +174,11 @@ def _telegram(answers: Answers) -> Iterator[str]:
         "mentions and replies to it alone. Then add it to the group; after a change, once more."
     )
     if answers.telegram_mode == "webhook":
-        yield f"Have {answers.telegram_url} lead to host, port and path of [adapters.telegram]."
+        yield _leads(answers.telegram_url, "telegram")
+
+
+def _leads(url: str, platform: str) -> str:
+    return f"Have {url or 'a public address'} lead to host, port and path of [adapters.{platform}]."
 
 
 def _access(answers: Answers, config: Path) -> Iterator[str]:

@@ -169,17 +169,38 @@ def test_a_platform_that_there_is_not_is_misuse(shell: Shell) -> None:
 
 
 def test_on_a_terminal_it_asks_and_asks_again_where_an_answer_cannot_be(shell: Shell) -> None:
-    typed = "shopbot\nMars\nEurope/Berlin\nslack, telegram\n\n\nhttp://127.0.0.1:8000/v1\n\nqwen3-32b\n@ann\nslack:T1:U1\n\n"
+    typed = (
+        "shop bot!\nshopbot\nMars\nEurope/Berlin\nslak\nBoth\nSocket\n\n"
+        "localhost:8000\nhttp://127.0.0.1:8000/v1\n\nqwen3-32b\n@ann\nslack:T1:U1 telegram:7\n\n"
+    )
     code, out, shown = on_a_terminal(shell, typed, "init")
     assert code == 0, shown
     config = read(shell.folder)
     assert (config.bot.name, config.bot.timezone) == ("shopbot", "Europe/Berlin")
     assert config.model is not None
     assert config.model.name == "qwen3-32b"
-    assert (config.access.admins, config.access.channels) == (("slack:T1:U1",), ())
-    for said in ("'Mars' is no IANA time zone", "This one is needed.", "'@ann' is no id"):
+    assert (config.access.admins, config.access.channels) == (("slack:T1:U1", "telegram:7"), ())
+    assert config.adapters.slack is not None
+    assert config.adapters.telegram is not None
+    for said in (
+        "name: should be a letter or digit, then at most",
+        "'Mars' is no IANA time zone",
+        "platforms: should be 'slack' or 'telegram'.",
+        "offline. model_url: should be an address, such as http://127.0.0.1:8000/v1.",
+        "This one is needed.",
+        "'@ann' is no id. Ids look like",
+    ):
         assert said in shown
+    assert "[]" not in shown
     assert "What is the bot called?" not in out
+
+
+def test_nothing_is_asked_where_nothing_could_be_written(shell: Shell) -> None:
+    (shell.folder / "hermes.toml").write_text("# mine")
+    code, _, shown = on_a_terminal(shell, "", "init")
+    assert code == 1
+    assert "hermes.toml is there already" in shown
+    assert "What is the bot called?" not in shown
 
 
 def test_on_a_terminal_too_nothing_is_asked_with_yes(shell: Shell) -> None:
