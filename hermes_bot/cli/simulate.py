@@ -132,7 +132,7 @@ def _print(found: Mapping[str, Mapping[str, str]], speed: float) -> None:
         for name, value in values.items():
             console.print(Text.assemble("  ", (f"{_NAMES[name]:<16}", "dim"), value), soft_wrap=True)
         console.print()
-    setup = ("Point hermes-bot at it", _setup(found, speed))
+    setup = ("Point hermes-bot at it, in another terminal", _setup(found, speed))
     for title, lines in (setup, ("Let a person write", _first(found))):
         console.print(Text(title, "bold"))
         for line in lines:
@@ -142,18 +142,19 @@ def _print(found: Mapping[str, Mapping[str, str]], speed: float) -> None:
 
 
 def _setup(found: Mapping[str, Mapping[str, str]], speed: float) -> Iterator[str]:
+    # variables alone: they go over a file that is there, leave none behind, and can be pasted as they stand
     for (platform, name), variable in _VARIABLES.items():
         if platform in found:
             yield f"export {variable}={found[platform][name]}"
-    yield "cat >> hermes.toml <<'END'"
     for platform, values in found.items():
-        yield f"[adapters.{platform}]"
-        yield from (f'{name} = "{value}"' for name, value in values.items() if name.endswith("base_url"))
+        for name in (name for name in values if name.endswith("base_url")):
+            yield f"export HERMES_ADAPTERS__{platform.upper()}__{name.upper()}={values[name]}"
     channels = ", ".join(f'"{_EVERYWHERE[platform]}"' for platform in found)
-    yield from ("[access]", f"channels = [{channels}]")
+    yield f"export HERMES_ACCESS__CHANNELS='[{channels}]'"
     if speed != 1:
-        yield from ("[pacing]", f"speed = {speed}")
-    yield "END"
+        yield f"export HERMES_PACING__SPEED={speed}"
+    yield 'export HERMES_BOT__STATE_DIR="$(mktemp -d)"'
+    yield "hermes-bot run"
 
 
 def _first(found: Mapping[str, Mapping[str, str]]) -> Iterator[str]:

@@ -39,15 +39,29 @@ async def test_it_says_how_to_point_a_bot_at_it_and_how_to_drive_people(shell: S
         said = await read_until(running.stdout, ENDED)
         for words in (
             "export HERMES_TELEGRAM_TOKEN=42:",
-            "[adapters.telegram]",
-            "speed = 50.0",
+            "export HERMES_ADAPTERS__TELEGRAM__BASE_URL=http://127.0.0.1:",
+            "export HERMES_PACING__SPEED=50.0",
             "/sim/say",
-            'channels = ["telegram:*"]',
+            """export HERMES_ACCESS__CHANNELS='["telegram:*"]'""",
         ):
             assert words in said
         assert "lack" not in said, "Slack does not run"
         running.send_signal(signal.SIGTERM)
         assert await running.wait() == 0
+
+
+async def test_what_it_says_can_be_pasted_and_goes_over_a_configuration(shell: Shell) -> None:
+    assert shell.run("init", "--platform", "telegram").code == 0
+    async with shell.start("simulate", "--only", "telegram") as simulator:
+        said = await read_until(simulator.stdout, ENDED)
+        pasted = "\n".join(line for line in said.splitlines() if "export " in line)
+        bash = await asyncio.create_subprocess_exec(
+            "bash", "-c", f"{pasted}\nenv -0", stdout=asyncio.subprocess.PIPE
+        )
+        exported = (line.partition("=") for line in (await bash.communicate())[0].decode().split("\0"))
+        shell.env |= {name: value for name, _, value in exported if name.startswith("HERMES_")}
+        async with shell.start("run") as bot:
+            await read_until(bot.stderr, "platform.on platform=telegram")
 
 
 async def test_a_port_that_is_taken_is_said_in_one_line(shell: Shell) -> None:
