@@ -98,7 +98,8 @@ def _configuration(named: str) -> Config:
         config = read_config(SYSTEM_CONFIG, environ, cwd=Path.cwd())
     if config.origin is None:
         raise ConfigError(
-            f"There is no configuration for the service. Write {SYSTEM_CONFIG}, with `hermes-bot init` say."
+            "There is no configuration for the service. Write one: "
+            f"hermes-bot --config {SYSTEM_CONFIG} init"
         )
     return config
 

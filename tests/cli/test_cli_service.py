@@ -120,4 +120,4 @@ def test_without_a_configuration_there_is_nothing_to_install(shell: Shell, units
     (shell.folder / "hermes.toml").unlink()
     done = install(shell, units)
     assert done.code == 78
-    assert "hermes-bot init" in done.err
+    assert "hermes-bot --config /etc/hermes-bot/hermes.toml init" in done.err
