@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from hermes_bot.errors import StoreError
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 TELL_AFTER_SECONDS = 10.0
 WHOLE_SECOND = 1.0  # some platforms count no finer
+ROUNDED = timedelta(milliseconds=1)  # what the store counts in: read back, a message may seem as much younger
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +255,7 @@ def _was_sent_after(queued: Job, job: Job) -> bool:
     """Whether a queued message is younger than one that came later."""
     if queued.run or job.run or not (queued.messages and job.messages):
         return False
-    return queued.messages[0].sent_at > job.messages[0].sent_at
+    return queued.messages[0].sent_at - job.messages[0].sent_at > ROUNDED
 
 
 def _can_be_added(message: Incoming) -> bool:

@@ -52,6 +52,19 @@ async def test_a_message_that_a_platform_delivers_late_goes_before_younger_ones_
     assert [answer.text for answer in answers] == ["m1", "m2", "m3", "m4", "m5"]
 
 
+async def test_messages_sent_closer_than_the_store_counts_keep_their_order(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    script = [lambda asked: held(parrot(asked), go)]
+    async with scripted(tmp_path, script, otherwise=parrot, bot={"busy": "queue"}) as bot:
+        talk, first = bot.talk(), bot.clock.now()
+        await talk.say("m1", "u1", sent_at=first)
+        for text, microseconds in (("m2", 2_000), ("m3", 1_700)):  # m2 as a restart reads it back, rounded
+            await talk.say(text, text, sent_at=first + timedelta(microseconds=microseconds))
+        go.set()
+        answers = [await talk.heard() for _ in range(3)]
+    assert [answer.text for answer in answers] == ["m1", "m2", "m3"]
+
+
 async def test_a_message_to_a_run_at_work_is_shown_to_it_in_the_next_round(tmp_path: Path) -> None:
     bench = Bench()
     bench.gate.clear()
