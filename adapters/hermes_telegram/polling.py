@@ -46,9 +46,10 @@ class Poller:
         self._clock = clock
         self._standing = standing
         self._back_off = back_off
-        self._offset: int | None = (
-            None  # none: what is unconfirmed comes again, and the core knows what it has
-        )
+        # none: what is unconfirmed comes again, and the core knows what it has
+        self._offset: int | None = None
+        # none but where Telegram answered last: a quiet day must not hide for long that we are connected
+        self._wait_seconds = 0
 
     async def run(self, take: Callable[[Update], Awaitable[None]]) -> BotBroken:
         """Fetch until the token is refused; return the refusal."""
@@ -64,11 +65,13 @@ class Poller:
                 case AdapterError() as error:
                     self._standing.deaf(SECOND if isinstance(error, TwoReceivers) else str(error))
                     log.warning("telegram.poll_failed", extra={"error": str(error)})
+                    self._wait_seconds = POLL_SECONDS if isinstance(error, TwoReceivers) else 0
                     await self._back_off.pause(error)
                 case list() as batch:
                     self._standing.heard()
                     self._back_off.reset()
                     await (self._take(batch, take) if batch else self._idle(begun))
+                    self._wait_seconds = POLL_SECONDS
 
     async def _fetched(self) -> list[Any] | AdapterError:
         """Return what waits; an error where there is none to be had, also where no answer comes at all."""
@@ -85,16 +88,15 @@ class Poller:
 
     async def _fetch(self) -> list[Any] | AdapterError:
         try:
-            return await self._api.updates(self._offset, WANTED, POLL_SECONDS)
+            return await self._api.updates(self._offset, WANTED, self._wait_seconds)
         except AdapterError as error:
             return error
 
     async def _idle(self, begun: float) -> None:
         """Nothing waits, so all is confirmed: an offset would only be in the way of lower numbers to come."""
         self._offset = None
-        if (
-            self._clock.monotonic() - begun < IDLE_SECONDS
-        ):  # it is to wait, not to say at once that there is none
+        # where it was to wait, it is not to say at once that there is none
+        if self._wait_seconds and self._clock.monotonic() - begun < IDLE_SECONDS:
             await self._clock.sleep(IDLE_SECONDS)
 
     async def _take(self, batch: Sequence[Any], take: Callable[[Update], Awaitable[None]]) -> None:

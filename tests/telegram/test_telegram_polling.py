@@ -156,6 +156,16 @@ async def test_a_flood_limit_at_the_start_is_waited_for_as_told() -> None:
         await desk.hear(1)
 
 
+async def test_a_quiet_start_is_on_at_once_and_so_is_what_comes_back_after_an_outage() -> None:
+    plan = FaultPlan(Fault("getUpdates", "server_error", after=1))
+    async with desk_at(with_faults(plan)) as desk:
+        await desk.until(lambda: desk.adapter.health().state == "degraded")
+        assert desk.adapter.health().heard_at is not None
+        desk.clock.advance(60)
+        await desk.until(lambda: desk.adapter.health().state == "on")
+        await desk.until(lambda: desk.sim.state.polls.waiting)
+
+
 async def test_a_second_receiver_is_noticed_and_outlived() -> None:
     plan = FaultPlan(
         Fault("getUpdates", "refuse", times=5, error="409", description="Conflict: terminated by")
