@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import email
 import json
 import os
@@ -12,6 +13,7 @@ import tarfile
 import tomllib
 import urllib.request
 import zipfile
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +148,52 @@ def test_every_direct_dependency_has_a_floor_and_there_are_few(wheel: Path) -> N
     floor = re.search(r"aiohttp>=([\d.]+)", " ".join(wanted))
     assert floor is not None
     assert tuple(map(int, floor[1].split("."))) >= (3, 14, 3)
+
+
+# what comes with a dependency whose own interface takes and returns its types; which version, that one says
+BROUGHT = {
+    "httpx": "python-telegram-bot",  # what its errors are caused by; in tests alone
+    "httpx2": "openai",
+    "pydantic_core": "pydantic",
+    "yarl": "aiohttp",
+}
+
+
+def test_whatever_is_imported_is_declared_and_whatever_is_declared_is_used() -> None:
+    project = _project()
+    owners = {module: {_plain(name) for name in names} for module, names in packages_distributions().items()}
+    direct = {_name(wanted) for wanted in project["project"]["dependencies"]}
+    dev = {_name(wanted) for wanted in project["dependency-groups"]["dev"]}
+    own = _imported("hermes_bot", "adapters", "skills")
+    for module in own | _imported("tests"):
+        declared = direct if module in own else direct | dev
+        if module in BROUGHT:
+            assert BROUGHT[module] in declared, module
+            assert owners[module] & {_name(one) for one in requires(BROUGHT[module]) or ()}, module
+        else:
+            assert owners[module] & declared, module
+    data = {"tzdata"}  # found by zoneinfo, imported by nobody
+    assert direct - data <= set.union(*(owners[module] for module in own))
+
+
+def _imported(*folders: str) -> set[str]:
+    """Return the modules of others that the files below these folders import, by their first name."""
+    found: set[str] = set()
+    for file in (file for folder in folders for file in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.partition(".")[0])
+    ours = {path.stem for folder in (ROOT, ROOT / "adapters") for path in folder.iterdir()}
+    if "tests" in folders:  # tests stand on one path, and a script's neighbours beside it
+        ours |= {path.stem for path in (ROOT / "tests").rglob("*") if path.is_dir() or path.suffix == ".py"}
+    return {name for name in found - ours if name not in sys.stdlib_module_names}
+
+
+def _name(wanted: str) -> str:
+    """Return the distribution that a requirement names."""
+    return _plain(re.split(r"[^A-Za-z0-9._-]", wanted)[0])
 
 
 def test_the_version_is_written_once_and_the_same_everywhere(wheel: Path) -> None:
