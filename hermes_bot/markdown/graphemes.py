@@ -15,12 +15,23 @@ def floor(text: str, at: int) -> int:
     """
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
+    flags = _flags_before(text, at)
+    if flags and ord(text[at]) in _FLAGS:  # counted here: before 0.9.4 wcwidth looks back at a few alone
+        return at - flags % 2
     begin = max(0, at - _REACH)
     while begin and ord(text[begin]) in _FLAGS:
         begin -= 1
     near = text[begin : at + 1]
     cut = begin + wcwidth.grapheme_boundary_before(near, len(near))
     return cut if cut > begin or begin == 0 else at
+
+
+def _flags_before(text: str, at: int) -> int:
+    """Return how many regional indicators stand right before a place."""
+    begin = at
+    while begin and ord(text[begin - 1]) in _FLAGS:
+        begin -= 1
+    return at - begin
 
 
 def clip(text: str, length: int) -> str:
