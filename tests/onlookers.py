@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     from stages import Stage
 
 
-async def all_taken(it: Stage) -> None:
-    """Wait until the bot took all that the platform has for it, and is done with it."""
+async def all_acknowledged(it: Stage) -> None:
+    """Wait until the platform knows that the bot took all it has for it."""
     if it.platform == "slack":
         await it.until(lambda: not it.sim.delivery.on_way)
     else:
         await it.until(lambda: not len(it.sim.state.updates))
+
+
+async def all_taken(it: Stage) -> None:
+    """Wait until the bot took all that the platform has for it, and is done with it."""
+    await all_acknowledged(it)
     await it.settle()
 
 

@@ -292,7 +292,7 @@ async def test_topics_that_are_opened_and_closed_are_heard_as_service_messages()
 async def test_private_chats_can_have_topics() -> None:
     async with team() as (sim, bot):
         sim.state.has_topics = True
-        assert (await bot.get_me()).has_topics_enabled
+        assert (await bot.get_me()).to_dict()["has_topics_enabled"]
         await sim.say(ANN, ANN, "/start")
         topic = sim.add_topic(ANN, "Trip")
         await sim.say(ANN, ANN, "hi", topic=topic)

@@ -202,15 +202,22 @@ async def test_unknown_fields_of_a_reply_are_complained_about() -> None:
 
 
 async def test_a_draft_grows_in_private_only() -> None:
-    async with team() as (sim, bot):
+    async with team() as (sim, _):
+
+        async def draft(chat: int, number: int, text: str, **more: str) -> str:
+            """Make the call, which older clients have no method for; return how it is refused."""
+            args = {"chat_id": chat, "draft_id": number, "text": text, **more}
+            _, answer = await post(sim, "sendMessageDraft", **args)
+            return str(answer.get("description", ""))
+
         await sim.say(ANN, ANN, "/start")
-        await bot.send_message_draft(ANN, 3, "hel")
-        await bot.send_message_draft(ANN, 3, "<b>hello</b>", parse_mode="HTML")
+        assert await draft(ANN, 3, "hel") == ""
+        assert await draft(ANN, 3, "<b>hello</b>", parse_mode="HTML") == ""
         assert sim.state.drafts == {(ANN, 3): "hello"}
         assert [entry.text for entry in sim.ledger.seen(str(ANN))] == ["/start"]
-        assert "private" in await refusal(bot.send_message_draft(TEAM, 3, "x"))
-        assert "non-zero" in await refusal(bot.send_message_draft(ANN, 0, "x"))
-        assert await refusal(bot.send_message_draft(ANN, 3, "x" * 4097)) == "Message is too long"
+        assert "private" in await draft(TEAM, 3, "x")
+        assert "non-zero" in await draft(ANN, 0, "x")
+        assert "message is too long" in await draft(ANN, 3, "x" * 4097)
 
 
 async def test_a_reaction_is_one_emoji_of_the_list() -> None:
