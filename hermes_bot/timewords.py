@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 TIME_EXAMPLES = (
@@ -141,7 +142,7 @@ def find_window(text: str, now: datetime, tz: ZoneInfo) -> Window | None:
     """
     present = _Present(now.astimezone(UTC), tz)
     for pattern, read in _FORMS:
-        for match in pattern.finditer(text):
+        for match in _form(pattern).finditer(text):
             try:
                 stretch = read(match, present)
             except (ValueError, OverflowError):
@@ -196,7 +197,7 @@ def _read_point(words: str, present: _Present) -> _Stretch | None:
     """Read the words for a point or a day; None where they are not understood."""
     said = " ".join(words.lower().split())
     for pattern, read in _POINTS:
-        if match := pattern.fullmatch(said):
+        if match := _point(pattern).fullmatch(said):
             return read(match, present)
     return None
 
@@ -298,20 +299,19 @@ _ISO_PARTS = (
     r"(?:(?:[t ]|,? at )(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,6})?)?)\d*"
     r"(?: ?(?P<zone>z|utc|[+-]\d{2}:?\d{2}))?)?"
 )
-_POINTS: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
-    (re.compile(pattern), read)
-    for pattern, read in (
-        (rf"{_LENGTH} ago", _read_ago),
-        (rf"vor {_LENGTH}", _read_ago),
-        (_ISO_PARTS, _read_iso),
-        (r"now|jetzt", lambda _, present: _Stretch(present.now, present.now)),
-        (_either(_PARTS), _read_part),
-        (rf"(?P<day>{_DAYWORD}),? (?:at |um )?(?P<clock>{_CLOCK})", _read_day_clock),
-        (rf"(?P<clock>{_CLOCK})(?: on| of)? (?P<day>{_DAYWORD})", _read_day_clock),
-        (rf"(?P<clock>{_CLOCK}|\d{{1,2}})", _read_clock),
-        (rf"(?P<day>{_DAYWORD}|{'|'.join(_WEEKDAYS)})", _read_day),
-    )
+_POINTS: tuple[tuple[str, _Read], ...] = (
+    (rf"{_LENGTH} ago", _read_ago),
+    (rf"vor {_LENGTH}", _read_ago),
+    (_ISO_PARTS, _read_iso),
+    (r"now|jetzt", lambda _, present: _Stretch(present.now, present.now)),
+    (_either(_PARTS), _read_part),
+    (rf"(?P<day>{_DAYWORD}),? (?:at |um )?(?P<clock>{_CLOCK})", _read_day_clock),
+    (rf"(?P<clock>{_CLOCK})(?: on| of)? (?P<day>{_DAYWORD})", _read_day_clock),
+    (rf"(?P<clock>{_CLOCK}|\d{{1,2}})", _read_clock),
+    (rf"(?P<day>{_DAYWORD}|{'|'.join(_WEEKDAYS)})", _read_day),
 )
+# when first needed: a command that reads no time need not wait for it
+_point: Callable[[str], re.Pattern[str]] = cache(re.compile)
 
 
 def _not_future(stretch: _Stretch, present: _Present) -> _Stretch:
@@ -372,6 +372,7 @@ def _whole(match: re.Match[str], present: _Present) -> _Stretch | None:
     return stretch
 
 
+@cache
 def _form(pattern: str) -> re.Pattern[str]:
     spaced = pattern.replace(" ?", r"\s*").replace(" ", r"\s+")
     return re.compile(rf"(?i)(?<![\w.:/-])(?:{spaced})(?![\w:/]|-\w|[.,]\d)")
@@ -380,21 +381,18 @@ def _form(pattern: str) -> re.Pattern[str]:
 _DAY_FIRST = rf"(?:(?P<before>{_DAYWORD}),? )?"
 _DAY_LAST = rf"(?: (?P<after>{_DAYWORD}))?"
 _TO = r"(?: (?:to|until|till|and|bis|und) | ?[-\u2013\u2014/] ?)"
-_FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
+_FORMS: tuple[tuple[str, _Read], ...] = (
     (
-        _form(
-            rf"{_DAY_FIRST}(?:between|from|zwischen|von) (?P<first>{_LOOSE})"
-            rf"{_TO}(?P<last>{_LOOSE}){_DAY_LAST}"
-        ),
+        rf"{_DAY_FIRST}(?:between|from|zwischen|von) (?P<first>{_LOOSE}){_TO}(?P<last>{_LOOSE}){_DAY_LAST}",
         _between,
     ),
-    (_form(rf"{_DAY_FIRST}(?P<first>{_CLOCK}|{_ISO}){_TO}(?P<last>{_CLOCK}|{_ISO}){_DAY_LAST}"), _between),
-    (_form(rf"(?:since|seit) (?:about |around )?(?P<point>{_LOOSE})"), _since),
-    (_form(rf"(?:starting|from|after|ab)(?: at| from)? (?P<point>{_POINT})"), _since),
-    (_form(rf"{_LAST} {_LENGTH}"), _last),
-    (_form(rf"(?:since|for|seit) {_LENGTH}"), _last),
-    (_form(rf"{_LAST} (?P<unit>{_WHOLE_UNIT})"), _last),
-    (_form(rf"(?:around|about|circa|approx\.?|at|um|gegen|~) ?(?P<point>{_POINT})"), _around),
-    (_form(rf"(?P<point>{_POINT})"), _whole),
-    (_form(r"(?P<count>\d{1,6}) ?(?P<unit>m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|d(?:ays?)?)"), _last),
+    (rf"{_DAY_FIRST}(?P<first>{_CLOCK}|{_ISO}){_TO}(?P<last>{_CLOCK}|{_ISO}){_DAY_LAST}", _between),
+    (rf"(?:since|seit) (?:about |around )?(?P<point>{_LOOSE})", _since),
+    (rf"(?:starting|from|after|ab)(?: at| from)? (?P<point>{_POINT})", _since),
+    (rf"{_LAST} {_LENGTH}", _last),
+    (rf"(?:since|for|seit) {_LENGTH}", _last),
+    (rf"{_LAST} (?P<unit>{_WHOLE_UNIT})", _last),
+    (rf"(?:around|about|circa|approx\.?|at|um|gegen|~) ?(?P<point>{_POINT})", _around),
+    (rf"(?P<point>{_POINT})", _whole),
+    (r"(?P<count>\d{1,6}) ?(?P<unit>m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|d(?:ays?)?)", _last),
 )
