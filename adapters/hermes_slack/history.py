@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from hermes_bot.errors import AdapterError, BotBroken, PlaceGone, RateLimited
 from hermes_bot.messages import ThreadKey
 from hermes_slack import reading, status
-from hermes_slack.intake import MALFORMED
 from hermes_slack.posting import PAGE, pages
 from hermes_slack.reading import PLATFORM, Site
-from hermes_slack.wire import Message
+from hermes_slack.wire import MALFORMED, Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -98,8 +98,7 @@ def _configuration(named: str) -> Config:
         config = read_config(SYSTEM_CONFIG, environ, cwd=Path.cwd())
     if config.origin is None:
         raise ConfigError(
-            "There is no configuration for the service. Write one: "
-            f"hermes-bot --config {SYSTEM_CONFIG} init"
+            f"There is no configuration for the service. Write one: hermes-bot --config {SYSTEM_CONFIG} init"
         )
     return config
 
