@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
@@ -111,11 +112,12 @@ class Pattern:
     workspace: str | None
     id: str
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
+    @staticmethod
+    @lru_cache(maxsize=10_000)  # each message asks for its author several times
+    def parse(text: str) -> Pattern:
         """Read what the configuration has checked."""
         platform, *workspace, id_ = text.split(":", 2)
-        return cls(platform, workspace[0] if workspace else None, id_)
+        return Pattern(platform, workspace[0] if workspace else None, id_)
 
     def holds(self, where: Where) -> bool:
         """Whether a place is meant."""

@@ -61,7 +61,7 @@ class Inbox:
 
         def store(db: sqlite3.Connection) -> Accepted | None:
             now = self._clock.now()
-            before = threads.get(db, said.thread)
+            before = threads.participants(db, said.thread)
             if before is None and not said.addressed:
                 return None  # people talk where we take no part: it is theirs, and nothing of it is kept
             number = inbox.store(db, said, now)
@@ -76,8 +76,7 @@ class Inbox:
                 line = Line(said.thread, said.user, said.user_name, said.text, said.sent_at, key)
                 messages.add(db, line)
             asked = questions.open_of_thread(db, said.thread)
-            taking_part = before.participants if before else ()
-            accepted = Accepted(number, said, asked[-1] if asked else None, taking_part)
+            accepted = Accepted(number, said, asked[-1] if asked else None, before or ())
             if self.is_for_us(accepted):
                 return accepted
             inbox.finish(db, [number])

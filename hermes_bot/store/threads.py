@@ -56,9 +56,14 @@ def touch(
     thread, user, ms = clean(str(key)), clean(user), to_ms(at)
     row = db.execute("SELECT participants FROM threads WHERE thread = ?", (thread,)).fetchone()
     known = from_json(row[0]) if row else []
-    if user and user not in known:
+    is_new_to_us = bool(user) and user not in known
+    if is_new_to_us:
         known.append(user)
-    if row:
+    if row and not is_new_to_us:
+        sql = """UPDATE threads SET last_at = MAX(last_at, ?),
+            place = COALESCE(NULLIF(?, 'channel'), place) WHERE thread = ?"""
+        db.execute(sql, (ms, place, thread))
+    elif row:
         sql = """UPDATE threads SET last_at = MAX(last_at, ?), participants = ?,
             place = COALESCE(NULLIF(?, 'channel'), place) WHERE thread = ?"""
         db.execute(sql, (ms, to_json(known), place, thread))
@@ -79,6 +84,12 @@ def open_since(db: sqlite3.Connection, platform: str, since: datetime) -> list[T
         (SELECT thread FROM runs WHERE status IN ('queued', 'running', 'waiting')))
         ORDER BY last_at DESC, id DESC"""  # noqa: S608 - all ours
     return [_info(row) for row in db.execute(sql, (platform, to_ms(since)))]
+
+
+def participants(db: sqlite3.Connection, key: ThreadKey) -> tuple[str, ...] | None:
+    """Return who takes part in a thread; None where nothing was ever said in it."""
+    row = db.execute("SELECT participants FROM threads WHERE thread = ?", (str(key),)).fetchone()
+    return None if row is None else tuple(from_json(row[0]))
 
 
 def get(db: sqlite3.Connection, key: ThreadKey) -> ThreadInfo | None:
