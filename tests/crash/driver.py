@@ -77,7 +77,7 @@ class Stage:
         assert self.ended is not None
         code = await self.ended
         self.child = 0
-        assert code == -signal.SIGKILL, f"the program ended with {code}; see {self.folder}/stderr"
+        assert code == -signal.SIGKILL, f"the program ended with {code}: {self.stderr()}"
 
     def notice(self, seen: Seen) -> None:
         """Note a model request; the program may die while it waits for the answer."""
