@@ -33,7 +33,7 @@ _GET = frozenset(
 
 def library_log(part: str, level: int = logging.WARNING) -> logging.Logger:
     """Return the logger a library is handed: below its level it writes message texts and addresses."""
-    log = logging.getLogger(f"hermes_slack.library.{part}")
+    log = logging.getLogger(f"hermes_slack.sdk.{part}")
     log.setLevel(level)
     return log
 
