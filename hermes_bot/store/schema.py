@@ -146,7 +146,40 @@ def m002_platforms(db: Database) -> None:
     _apply(db, 2, TABLES_2)
 
 
-LATEST = 2
+TABLES_3 = (
+    # what is kept across runs; ``owner`` is the thread, person, channel or workspace that ``scope`` means
+    """CREATE TABLE memories (
+        id INTEGER PRIMARY KEY, text TEXT NOT NULL, kind TEXT NOT NULL DEFAULT 'fact', scope TEXT NOT NULL,
+        owner TEXT NOT NULL, author TEXT NOT NULL DEFAULT '', run TEXT NOT NULL DEFAULT '',
+        trust TEXT NOT NULL DEFAULT 'trusted', why TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
+        used_at INTEGER, used INTEGER NOT NULL DEFAULT 0, expires_at INTEGER,
+        vector BLOB, vector_of TEXT NOT NULL DEFAULT '')""",
+    "CREATE INDEX memories_owner ON memories(owner, scope)",
+    "CREATE INDEX memories_run ON memories(run) WHERE run <> ''",
+    # consent to one exact action: the question of the same id is how people are asked for it
+    """CREATE TABLE approvals (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+        run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tool TEXT NOT NULL,
+        action_hash TEXT NOT NULL, args TEXT NOT NULL, rule TEXT NOT NULL, asker TEXT NOT NULL,
+        needed INTEGER NOT NULL DEFAULT 1, votes TEXT NOT NULL DEFAULT '[]',
+        state TEXT NOT NULL DEFAULT 'open', at INTEGER NOT NULL, settled_at INTEGER)""",
+    "CREATE INDEX approvals_run ON approvals(run)",
+    # what the bot decided of skills, drafts among them: their folders hold only what people wrote
+    """CREATE TABLE skills_state (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL, run TEXT NOT NULL DEFAULT '',
+        author TEXT NOT NULL DEFAULT '', text TEXT NOT NULL DEFAULT '', hash TEXT NOT NULL DEFAULT '',
+        at INTEGER NOT NULL)""",
+    "CREATE INDEX runs_parent ON runs(parent) WHERE parent <> ''",
+)
+
+
+@migrations()
+def m003_judgement(db: Database) -> None:
+    """Memories, approvals, what was decided of skills."""
+    _apply(db, 3, TABLES_3)
+
+
+LATEST = 3
 
 
 def _apply(db: Database, number: int, statements: tuple[str, ...]) -> None:

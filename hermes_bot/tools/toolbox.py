@@ -6,6 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from hermes_bot.decisions import Action
 from hermes_bot.errors import StoreError
@@ -26,6 +27,18 @@ def _allow_all(_name: str, _state: RunState) -> str:
     return ""
 
 
+class Source(Protocol):
+    """Where tools come and go while the program runs: MCP servers, say."""
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of this name, where it is there now and may be used."""
+        ...
+
+    def shown(self, state: RunState) -> Sequence[Tool]:
+        """Return the tools that this run's prompt shall show; stable while nothing changed."""
+        ...
+
+
 class CoreToolbox:
     """The tools of the core, of plug-ins and whatever else is handed over; ``ports.Toolbox``.
 
@@ -34,27 +47,41 @@ class CoreToolbox:
     """
 
     def __init__(
-        self, tools: Sequence[Tool], *, allow: Allow | None = None, workers: Workers | None = None
+        self,
+        tools: Sequence[Tool],
+        *,
+        sources: Sequence[Source] = (),
+        allow: Allow | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self._tools: dict[str, Tool] = {}
         for one in tools:
             self._tools.setdefault(one.name, one)
         self._cards = {name: card_of(one) for name, one in self._tools.items()}
+        self._sources = tuple(sources)
         self._allow = allow or _allow_all
         self._workers = workers or Workers()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """All tools, in the order they are shown in."""
+        """All tools that are always there, in the order they are shown in."""
         return tuple(self._tools.values())
 
     def cards(self, state: RunState) -> tuple[ToolCard, ...]:
         """Return the cards of the tools this run may use."""
-        return tuple(card for name, card in self._cards.items() if not self._allow(name, state))
+        found = [one for source in self._sources for one in source.shown(state)]
+        cards = self._cards | {one.name: card_of(one) for one in found if one.name not in self._cards}
+        return tuple(card for name, card in cards.items() if not self._allow(name, state))
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of this name; one that is always there comes before one that was discovered."""
+        if (tool := self._tools.get(name)) is not None:
+            return tool
+        return next((tool for one in self._sources if (tool := one.find(name)) is not None), None)
 
     def prepare(self, action: Action, state: RunState, *, step: str = "", item: int = 0) -> Prepared | Result:
         """Find the tool, validate the arguments, check permission; a ``Result`` is the refusal."""
-        tool = self._tools.get(action.name)
+        tool = self.find(action.name)
         if tool is None:
             return self._unknown(action.name, state)
         refusal = self._allow(tool.name, state)
@@ -78,7 +105,7 @@ class CoreToolbox:
         Raises:
             StoreError: the run's own journal failed under a tool that writes to it (a chain).
         """
-        tool = self._tools.get(prepared.action.name)
+        tool = self.find(prepared.action.name)
         if tool is None:
             return self._unknown(prepared.action.name, context.state)
         if tool.risk == "danger":
@@ -87,7 +114,7 @@ class CoreToolbox:
 
     async def reconcile(self, prepared: Prepared, context: ToolContext) -> Result | None:
         """Ask whether an effect whose outcome is not known took place; None where that cannot be told."""
-        tool = self._tools.get(prepared.action.name)
+        tool = self.find(prepared.action.name)
         if tool is None or tool.reconcile is None:
             return None
         found = await self._timed(tool, tool.reconcile, prepared, context)
