@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -19,6 +19,7 @@ from hermes_bot.following import Followers
 from hermes_bot.gate import Gate
 from hermes_bot.inbox import Inbox
 from hermes_bot.joining import Joiner
+from hermes_bot.loop.engine import Reader
 from hermes_bot.ops import Operations
 from hermes_bot.outbox import Outbox
 from hermes_bot.platforms import Platforms, StoreRecords
@@ -53,19 +54,21 @@ WORKING = "working on it…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a test's launcher may put in the place of the product's own.
+    """What a launcher may put in the place of the product's own: a test's, the evaluation's.
 
     Attributes:
         adapters: by platform; None means those found by entry point.
         makers: how some of those found are made instead, by platform.
         tools: further tools.
         open_store: opens the database file.
+        reader: how a model's answers are read.
     """
 
     adapters: Mapping[str, Adapter] | None = None
     makers: Mapping[str, Callable[[Setup], Adapter]] = field(default_factory=dict)
     tools: Sequence[Tool] = ()
     open_store: Callable[[Path], Awaitable[Database]] = Database.open
+    reader: Reader = field(default_factory=Reader)
 
 
 class App:
@@ -115,6 +118,7 @@ class App:
         tools = (*post_tools(policy, self.outbox, self.db), *self._parts.tools)
         hands, close = build_hands(config, self.registry, tools, self.clock)
         self._stack.push_async_callback(close)
+        hands = replace(hands, reader=self._parts.reader)
         self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
         self.inbox = Inbox(self.db, self.clock)
         self._joiner = Joiner(self.db, self._served)

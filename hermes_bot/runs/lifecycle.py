@@ -14,7 +14,7 @@ from hermes_bot.config import Budgets
 from hermes_bot.errors import RunOver, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
-from hermes_bot.loop.engine import Desk, carry
+from hermes_bot.loop.engine import Desk, Reader, carry
 from hermes_bot.loop.report import inert
 from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import rows as change
@@ -68,6 +68,7 @@ class Hands:
     choose: Callable[[str], str]
     workspaces: Path
     budgets: Budgets = field(default_factory=Budgets)
+    reader: Reader = field(default_factory=Reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ class Runs:
             frame=self._hands.frame,
             is_closing=lambda: self.is_closing,
             offer=offer_files,
+            reader=self._hands.reader,
         )
         try:
             state = await carry(state, desk)
