@@ -14,12 +14,12 @@ from hermes_bot.access import Policy
 from hermes_bot.build import build_adapters, build_hands, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
+from hermes_bot.decisions import decide
 from hermes_bot.dispatch import Dispatcher, Job, Lane
 from hermes_bot.following import Followers
 from hermes_bot.gate import Gate
 from hermes_bot.inbox import Inbox
 from hermes_bot.joining import Joiner
-from hermes_bot.loop.engine import Reader
 from hermes_bot.ops import Operations
 from hermes_bot.outbox import Outbox
 from hermes_bot.platforms import Platforms, StoreRecords
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from hermes_bot.config import Config
+    from hermes_bot.decisions import Decision
     from hermes_bot.messages import ThreadKey
     from hermes_bot.ports import Adapter, Clock, Setup
     from hermes_bot.tools.declare import Tool
@@ -61,14 +62,14 @@ class Parts:
         makers: how some of those found are made instead, by platform.
         tools: further tools.
         open_store: opens the database file.
-        reader: how a model's answers are read.
+        read: turns a model's answer into a decision.
     """
 
     adapters: Mapping[str, Adapter] | None = None
     makers: Mapping[str, Callable[[Setup], Adapter]] = field(default_factory=dict)
     tools: Sequence[Tool] = ()
     open_store: Callable[[Path], Awaitable[Database]] = Database.open
-    reader: Reader = field(default_factory=Reader)
+    read: Callable[..., Decision] = decide
 
 
 class App:
@@ -118,7 +119,7 @@ class App:
         tools = (*post_tools(policy, self.outbox, self.db), *self._parts.tools)
         hands, close = build_hands(config, self.registry, tools, self.clock)
         self._stack.push_async_callback(close)
-        hands = replace(hands, reader=self._parts.reader)
+        hands = replace(hands, read=self._parts.read)
         self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
         self.inbox = Inbox(self.db, self.clock)
         self._joiner = Joiner(self.db, self._served)

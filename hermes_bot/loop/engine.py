@@ -46,19 +46,6 @@ async def offer_nothing(workspace: Path, paths: Sequence[str]) -> Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """How a model's answer is read.
-
-    Attributes:
-        read: as ``decide``, which takes what models really write.
-        regenerates: an unreadable answer is asked for once more in the same round.
-    """
-
-    read: Callable[..., Decision] = decide
-    regenerates: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Desk:
     """Everything one run works with.
 
@@ -66,6 +53,7 @@ class Desk:
         workspace: the thread's own folder.
         is_closing: whether the program ends, so that no further round is begun.
         offer: looks at the files of the workspace that a finish names.
+        read: turns a model's answer into a decision, as ``decide`` does.
     """
 
     model: Model
@@ -76,7 +64,7 @@ class Desk:
     frame: Frame
     is_closing: Callable[[], bool] = lambda: False
     offer: Callable[[Path, Sequence[str]], Awaitable[Offer]] = offer_nothing
-    reader: Reader = Reader()
+    read: Callable[..., Decision] = decide
 
 
 async def carry(state: RunState, desk: Desk) -> RunState:
@@ -201,7 +189,7 @@ async def _decide(
     built = build(state, cards, at, frame)
     answer, decision = await _ask(built.prompt, state, desk)
     answers, data = [answer], {"model": answer.model}
-    if isinstance(decision, Malformed) and desk.reader.regenerates:
+    if isinstance(decision, Malformed):
         data["regenerated"] = decision.problem
         again = build(state, cards, at, frame, problem=decision.problem)
         with suppress(ModelError):  # the first answer is paid for and stands; the next round asks again
@@ -213,7 +201,7 @@ async def _decide(
 async def _ask(prompt: Prompt, state: RunState, desk: Desk) -> tuple[Completion, Decision]:
     async with asyncio.timeout(_seconds_left(state)):
         answer = await desk.model.complete(prompt, state)
-    read = partial(desk.reader.read, answer.text, finish_reason=answer.finish_reason, calls=answer.calls)
+    read = partial(desk.read, answer.text, finish_reason=answer.finish_reason, calls=answer.calls)
     if len(answer.text) > SLOW_BYTES:  # repairing it may take longer than other threads should wait
         return answer, await asyncio.to_thread(read)
     return answer, read()

@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from hermes_bot.config import Budgets
+from hermes_bot.decisions import decide
 from hermes_bot.errors import RunOver, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
-from hermes_bot.loop.engine import Desk, Reader, carry
+from hermes_bot.loop.engine import Desk, carry
 from hermes_bot.loop.report import inert
 from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import rows as change
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_bot.config import Profile
+    from hermes_bot.decisions import Decision
     from hermes_bot.loop.context import Frame
     from hermes_bot.messages import Incoming, Request, ThreadKey
     from hermes_bot.ports import Model, Toolbox
@@ -59,6 +61,7 @@ class Hands:
     Attributes:
         choose: says which skill a text plainly asks for; empty where none.
         workspaces: the folder that holds every thread's workspace.
+        read: turns a model's answer into a decision.
     """
 
     model: Model
@@ -68,7 +71,7 @@ class Hands:
     choose: Callable[[str], str]
     workspaces: Path
     budgets: Budgets = field(default_factory=Budgets)
-    reader: Reader = field(default_factory=Reader)
+    read: Callable[..., Decision] = decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,7 @@ class Runs:
             frame=self._hands.frame,
             is_closing=lambda: self.is_closing,
             offer=offer_files,
-            reader=self._hands.reader,
+            read=self._hands.read,
         )
         try:
             state = await carry(state, desk)
