@@ -26,6 +26,7 @@ from hermes_bot.platforms import Platforms, StoreRecords
 from hermes_bot.ports import Operated
 from hermes_bot.reception import Reception, Rooms
 from hermes_bot.runs import Runs
+from hermes_bot.runs.delegation import Delegation
 from hermes_bot.runs.journal import StoreDesk
 from hermes_bot.statusline import StatusLines
 from hermes_bot.store.database import Database
@@ -116,11 +117,13 @@ class App:
         self._build_platforms(moved)
         self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed)
         policy = Policy.of(config.access, moved)
-        tools = (*post_tools(policy, self.outbox, self.db), *self._parts.tools)
+        desk = StoreDesk(self.db, self.clock, config.zone)
+        delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
+        tools = (delegation.tool(), *post_tools(policy, self.outbox, self.db), *self._parts.tools)
         hands, close = build_hands(config, self.registry, tools, self.clock)
         self._stack.push_async_callback(close)
         hands = replace(hands, read=self._parts.read)
-        self.runs = Runs(StoreDesk(self.db, self.clock, config.zone), hands)
+        self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
         self._joiner = Joiner(self.db, self._served)
         self.status = StatusLines(self._served, self.clock)

@@ -13,7 +13,7 @@ from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.ports import Setup
 from hermes_bot.router import VERBS
-from hermes_bot.runs.lifecycle import Hands
+from hermes_bot.runs.hands import Hands
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool

@@ -79,9 +79,9 @@ class Commands:
         found = await self._latest(thread, SHOWN_RUNS)
         if not found:
             return f"No runs in this {_here(thread)} yet."
+        nested = await self._db.read(lambda db: [(run, runs.children(db, run.id)) for run in found])
         return "\n".join(
-            f"- `{run.id}` {run.status}{f' ({run.reason})' if run.reason else ''}: {_short(run.text)}"
-            for run in found
+            line for run, its in nested for line in (_line(run), *(f"  {_line(it)}" for it in its))
         )
 
     async def _latest(self, thread: ThreadKey, limit: int) -> list[RunRecord]:
@@ -128,6 +128,11 @@ class Commands:
             f"- `{run.id}` {run.status}, rounds: {run.rounds}, tokens: {run.tokens:,}: {_short(run.text)}"
             for run in open_runs
         )
+
+
+def _line(run: RunRecord) -> str:
+    why = f" ({run.reason})" if run.reason else ""
+    return f"- `{run.id}` {run.status}{why}: {_short(run.text)}"
 
 
 def _here(thread: ThreadKey) -> str:

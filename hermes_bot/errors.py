@@ -6,7 +6,8 @@
     ├── ConfigError            bad configuration; the command line exits 78
     ├── StateFolderHeld        another process holds the state folder; exit 75, carries its pid
     ├── StoreError             the database refused, is damaged or cannot be reached
-    │   └── RunOver            a commit came for a run that has ended meanwhile (stop, expiry)
+    │   ├── RunOver            a commit came for a run that has ended meanwhile (stop, expiry)
+    │   └── RunPaused          the program ends; the run goes on from its rows at the next start
     ├── ToolError              a tool declines; carries code and whether trying again may help
     ├── SkillError             a skill or chain is malformed, or its parameters do not fit
     ├── ModelError             the model's endpoint failed; carries a cause a person understands
@@ -52,6 +53,10 @@ class StoreError(HermesError):
 
 class RunOver(StoreError):  # noqa: N818 - reads as the fact it states
     """A commit came for a run that has ended meanwhile; nothing of it was stored."""
+
+
+class RunPaused(StoreError):  # noqa: N818 - reads as the fact it states
+    """The program ends while a tool of a run waits for other runs; what is stored goes on later."""
 
 
 class ToolError(HermesError):

@@ -79,8 +79,7 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
         case "step":
             return _step(state, row)
         case "absorb":
-            came = dict(row.data, status=row.status, action=row.action, action_hash=row.action_hash)
-            return state.changed(came=came, used=_used(state, row))
+            return _absorb(state, row)
         case "judge":
             return _judge(state, row)
         case "intake":
@@ -114,6 +113,7 @@ def _intake(before: RunState | None, row: Row) -> RunState:
     return RunState(
         run=row.run,
         root=data.get("root") or row.run,
+        parent=data.get("parent", ""),
         thread=ThreadKey.parse(data["thread"]),
         asker=data["asker"],
         goal=Goal(
@@ -159,6 +159,22 @@ def _reason(state: RunState, row: Row) -> RunState:
         hint=decision.note if isinstance(decision, CallTool) else "",
         used=_used(state, row),
     )
+
+
+def _absorb(state: RunState, row: Row) -> RunState:
+    came = dict(row.data, status=row.status, action=row.action, action_hash=row.action_hash)
+    state = state.changed(came=came, used=_used(state, row))
+    return _with_children(state, row.data["children"]) if "children" in row.data else state
+
+
+def _with_children(state: RunState, children: Iterable[Mapping[str, Any]]) -> RunState:
+    """Count what delegated runs used and did as the run's own; each paid for itself."""
+    used, effects, unknowns = state.used, list(state.effects), list(state.unknowns)
+    for one in children:
+        used = replace(used, tokens=used.tokens + one["tokens"], cost=used.cost + one["cost"])
+        effects += one["effects"]
+        unknowns += one["unknowns"]
+    return state.changed(used=used, effects=tuple(effects), unknowns=tuple(unknowns))
 
 
 def _used(state: RunState, row: Row) -> Usage:

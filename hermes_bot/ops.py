@@ -22,6 +22,7 @@ from hermes_bot.state import OVER
 from hermes_bot.store import care, messages, questions, runs, threads
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator, Mapping
 
     from hermes_bot.access import Verb
@@ -199,13 +200,21 @@ class Operations:
     async def _list_runs(self, args: Mapping[str, Any], emit: Emit) -> Json:
         del emit
         limit = int(args.get("limit", 20))
-        found = await self._host.db.read(lambda db: runs.list_runs(db, limit))
-        return {"runs": [_run_line(run) for run in found]}
+
+        def load(db: sqlite3.Connection) -> list[Json]:
+            found = runs.list_runs(db, limit)
+            return [
+                {**_run_line(run), "children": list(map(_run_line, runs.children(db, run.id)))}
+                for run in found
+            ]
+
+        return {"runs": await self._host.db.read(load)}
 
     async def _show_run(self, args: Mapping[str, Any], emit: Emit) -> Json:
         del emit
         view = await self._host.runs.view(str(args["run"]))
         outcome = await self._outcome(view)
+        children = await self._host.db.read(lambda db: runs.children(db, view.record.id))
         rounds = [
             {
                 "round": one.number,
@@ -220,7 +229,8 @@ class Operations:
             }
             for one in view.rounds
         ]
-        return {**outcome, "run": _run_line(view.record), "goal": view.state.goal.text, "rounds": rounds}
+        told = {"goal": view.state.goal.text, "rounds": rounds, "children": list(map(_run_line, children))}
+        return {**outcome, "run": _run_line(view.record), **told}
 
     async def _list_skills(self, args: Mapping[str, Any], emit: Emit) -> Json:
         del args, emit

@@ -199,6 +199,7 @@ class RunState:
 
     Attributes:
         root: the run whose effect keys this one shares; itself unless continued or delegated.
+        parent: the run that delegated this one; it alone posts, asks and carries it. Empty for most.
         decision: decided in the round at hand and not yet judged.
         has_intent: the act row of the round is written: its tool may have run.
         came: the Result row data of the round at hand, absorbed and not yet judged.
@@ -219,6 +220,7 @@ class RunState:
     goal: Goal
     limits: Limits
     root: str = ""
+    parent: str = ""
     status: Status = "running"
     round: int = 0
     decision: Decision | None = None

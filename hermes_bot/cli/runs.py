@@ -32,7 +32,10 @@ def list_runs(context: typer.Context, limit: Limit = 20, *, as_json: AsJson = Fa
         print_json(found)
         return
     heads = ("run", "status", "why", "rounds", "tokens", "began", "task")
-    print_table(heads, [_row(run) for run in found["runs"]])
+    nested = [
+        [run, *({**child, "id": f"  {child['id']}"} for child in run["children"])] for run in found["runs"]
+    ]
+    print_table(heads, [_row(run) for group in nested for run in group])
 
 
 @app.command(epilog="Example: hermes-bot runs show 7f3a")
@@ -76,5 +79,6 @@ def _story(found: Mapping[str, Any]) -> list[str]:
         parts.append(one["thought"])
         parts.append(f"    {one['call']}")
         parts.append("\n".join(f"    {line}" for line in one["observation"].splitlines()))
+    parts += [f"Delegated `{one['id']}`: {one['status']}: {one['text']}" for one in found["children"]]
     parts += [f"**Waits for an answer:** {question['text']}" for question in found["questions"]]
     return [part for part in (*parts, found["answer"]) if part]

@@ -15,7 +15,7 @@ from hermes_bot.fold import apply, write_decision, write_files
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.context import build
 from hermes_bot.loop.guards import may_not_run, same_calls
-from hermes_bot.loop.verdict import NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
+from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
 from hermes_bot.messages import Attachment, Result, failed
 from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
@@ -37,6 +37,10 @@ NOT_KNOWN = failed(
     "with a read, or ask a person.",
     status="unknown",
 )
+
+
+CHILD_KEYS = frozenset({"run", "status", "rounds", "tokens", "cost", "ms", "effects", "unknowns"})
+"""What the result of ``delegate`` says of each child, beside its answer."""
 
 
 async def offer_nothing(workspace: Path, paths: Sequence[str]) -> Offer:
@@ -295,14 +299,22 @@ def _absorb(
         data["report"] = result.data["report"]
     if action.name == RUN_SKILL and (files := _files(result.data, pen.workspace)):
         data["files"] = files
+    if action.name == DELEGATE and (children := _children(result.data)):
+        data["children"] = children
     pen.write(
         "absorb",
         data,
         action=action.name,
         action_hash=action.hash,
         status=taken.status,
-        latency_ms=result.duration_ms,
+        latency_ms=max((result.duration_ms, *(one["ms"] for one in data.get("children", ())))),
     )
+
+
+def _children(data: Any) -> list[dict[str, Any]]:
+    """Return what each delegated run used and did as row data: it counts as the run's own."""
+    told = data.get("results", [data]) if isinstance(data, Mapping) else []
+    return [{key: one[key] for key in CHILD_KEYS} for one in told if one.keys() >= CHILD_KEYS]
 
 
 def _files(data: Any, workspace: Path) -> list[dict[str, Any]]:

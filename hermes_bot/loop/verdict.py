@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Verdict = tuple[dict[str, Any], str]
 
 RUN_SKILL = "run_skill"
+DELEGATE = "delegate"
 CONTINUE, STOP = "Continue", "Stop"
 MAX_OPTIONS = 8
 
@@ -144,6 +145,8 @@ def _question(state: RunState, ask: Ask) -> Question:
 
 def _within_budget(after: RunState, data: dict[str, Any]) -> dict[str, Any]:
     used = budget_used(after)
+    if after.parent:  # its share is its parent's to give, so nobody is told or asked
+        return {**data, "verdict": "stop", "reason": "budget"} if used >= 1 else data
     if used >= 1:
         question = Question(
             id=f"q-{after.run}-{after.round}-budget",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.errors import RunOver
+from hermes_bot.fold import apply, fold
 from hermes_bot.runs.posts import budget_post, final_post, question_post
-from hermes_bot.state import OVER, Note
+from hermes_bot.state import OVER, Note, Row
 from hermes_bot.store import effects, inbox, journal, messages, outbox, questions, runs, spend
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.effects import Intent
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import Incoming, Outgoing
     from hermes_bot.ports import Clock, Outcome, Prepared, Prior
-    from hermes_bot.state import Row, RunState, Status
+    from hermes_bot.state import RunState, Status
     from hermes_bot.store.database import Database
 
 Added: TypeAlias = "tuple[tuple[int, Incoming], ...]"
@@ -95,7 +96,7 @@ class RunJournal:
             journal.append(db, rows)
             prior = _begin_effect(db, state, intent, now) if intent else None
             if calms:
-                runs.calm(db, state.run)
+                runs.calm(db, state.parent or state.run)  # a child's progress is its parent's
             if outcome:
                 effects.settle(db, outcome.key, outcome.result, now)
             _book(db, state, rows, self._desk.zone)
@@ -131,6 +132,10 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
     """Store what follows from a state: the question it waits for, or the post it ends with."""
     if state.status != "waiting" and state.status not in OVER:
         return
+    if state.parent:  # its parent asks and tells
+        return
+    if state.status in OVER:
+        state = state.changed(unknowns=(*state.unknowns, *end_children(db, state.run, now)))
     if (now_in := runs.thread_of(db, state.run)) not in (None, state.thread):
         state = state.changed(thread=now_in)  # the platform gave the channel another id while it worked
     if state.status == "waiting" and state.question is not None:
@@ -139,6 +144,19 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
     elif state.status in OVER:
         post(db, final_post(state, _answered_message(db, state.run)), state.run, now)
         inbox.finish(db, [stored.id for stored in inbox.of_run(db, state.run)])
+
+
+def end_children(db: sqlite3.Connection, parent: str, now: datetime) -> list[str]:
+    """End the delegated runs of a run that is over; return the tools whose effect was under way."""
+    begun: list[str] = []
+    for child in runs.open_children(db, parent):
+        before = fold(journal.of_run(db, child.id))
+        row = Row(child.id, before.round, "judge", now, {"verdict": "cancel", "reason": "parent"})
+        advance(db, apply(before, row), (*AT_WORK, "waiting"), now)
+        journal.append(db, [row])
+        begun += effects.under_way(db, child.id)
+        effects.mark_unknown(db, child.id)
+    return begun
 
 
 def _answered_message(db: sqlite3.Connection, run: str) -> str:

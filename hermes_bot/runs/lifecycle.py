@@ -6,23 +6,20 @@ import asyncio
 import hashlib
 import logging
 import secrets
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_bot.config import Budgets
-from hermes_bot.decisions import decide
-from hermes_bot.errors import RunOver, StoreError
+from hermes_bot.errors import RunOver, RunPaused, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
-from hermes_bot.loop.engine import Desk, carry
+from hermes_bot.loop.engine import carry
 from hermes_bot.loop.report import inert
 from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import joined_text, transcript
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
 from hermes_bot.runs.limits import limits_of, within_day
-from hermes_bot.runs.offering import offer_files
 from hermes_bot.runs.posts import reminder_post
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import RunView, view_of
@@ -34,15 +31,12 @@ from hermes_bot.store.runs import RunRecord
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from hermes_bot.config import Profile
-    from hermes_bot.decisions import Decision
-    from hermes_bot.loop.context import Frame
     from hermes_bot.messages import Incoming, Request, ThreadKey
-    from hermes_bot.ports import Model, Toolbox
+    from hermes_bot.runs.hands import Hands
     from hermes_bot.runs.journal import Added
     from hermes_bot.state import RunState
 
@@ -52,26 +46,6 @@ T = TypeVar("T")
 MAX_STARTS = 3  # a run that brings the process down is started again this often at most
 CHOOSE_CHARS = 2_000  # of a message are looked at to see whether it plainly calls a skill
 READ_CHARS = 1_000_000  # of the transcript are read at most, to show its last few thousand
-
-
-@dataclass(frozen=True, slots=True)
-class Hands:
-    """What runs work with.
-
-    Attributes:
-        choose: says which skill a text plainly asks for; empty where none.
-        workspaces: the folder that holds every thread's workspace.
-        read: turns a model's answer into a decision.
-    """
-
-    model: Model
-    tools: Toolbox
-    frame: Frame
-    profiles: Mapping[str, Profile]
-    choose: Callable[[str], str]
-    workspaces: Path
-    budgets: Budgets = field(default_factory=Budgets)
-    read: Callable[..., Decision] = decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +127,16 @@ class Runs:
         state = fold(rows)
         if state.thread != record.thread:  # the platform gave the channel another id meanwhile
             state = state.changed(thread=record.thread)
-        desk = Desk(
-            model=self._hands.model,
-            tools=self._hands.tools,
-            journal=RunJournal(self._desk, added=added, show=show),
-            clock=self._desk.clock,
-            workspace=self.workspace(state.thread),
-            frame=self._hands.frame,
-            is_closing=lambda: self.is_closing,
-            offer=offer_files,
-            read=self._hands.read,
-        )
+        kept = RunJournal(self._desk, added=added, show=show)
+        workspace = self.workspace(state.thread)
+        desk = self._hands.desk(kept, self._desk.clock, workspace, lambda: self.is_closing)
         try:
             state = await carry(state, desk)
         except RunOver:
             log.info("run.ended_meanwhile", extra={"run": run})
+            return
+        except RunPaused:
+            await self._desk.db.transact("run.interrupted", lambda db: runs.calm(db, run))
             return
         except asyncio.CancelledError:
             if self.is_closing:  # an orderly stop is no start in vain
@@ -266,7 +235,7 @@ class Runs:
         def store(db: sqlite3.Connection) -> str | None:
             now = self._desk.clock.now()
             old = runs.get(db, run)
-            if old is None or old.status != "stopped" or runs.is_continued(db, run):
+            if old is None or old.parent or old.status != "stopped" or runs.is_continued(db, run):
                 return None
             begun = replace(old, id=new, continues=run, status="running", reason="", attempts=0)
             runs.create(db, replace(begun, created_at=now, updated_at=now, ended_at=None))

@@ -54,12 +54,10 @@ def cancel(db: sqlite3.Connection, record: RunRecord, user: str, now: datetime) 
     if asked := questions.open_of_run(db, record.id):
         questions.close(db, asked.question.id, "cancelled", now)
         close_card(db, asked, "✖ Not needed any more: the run was stopped.", now)
-    begun = [
-        one.intent.tool
-        for one in effects.of_root(db, record.root)
-        if one.intent.run == record.id and one.state == "intent"
-    ]
-    effects.mark_unknown(db, record.id)
+    its = [record.id, *(child.id for child in runs.open_children(db, record.id))]
+    begun = [tool for one in its for tool in effects.under_way(db, one)]
+    for one in its:
+        effects.mark_unknown(db, one)
     say = " ".join(f"`{tool}` was under way: whether it took effect is not known." for tool in begun)
     end(db, record.id, {"verdict": "cancel", "reason": "person", "say": say}, (*AT_WORK, *WAITING), now)
     audit.note(db, Entry(user, "run.stop", record.id, "done"), now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import Finish
 from hermes_bot.fold import call_text, fold, read_decision
@@ -12,7 +12,7 @@ from hermes_bot.skills.runner import PARAMS
 from hermes_bot.state import OVER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hermes_bot.messages import Attachment
     from hermes_bot.state import Row, RunState
@@ -25,7 +25,7 @@ class RoundView:
 
     Attributes:
         observation: as the model saw it; empty while the round is not done.
-        steps: a chain's parameters, then its steps with their status, in order.
+        steps: a chain's parameters, then its steps with their status, in order; delegated runs.
         ms: model and tool together.
     """
 
@@ -106,7 +106,13 @@ def _round(number: int, rows: Sequence[Row]) -> RoundView:
 def _steps(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return what a chain understood of its parameters, and what its steps came to."""
     done = [row for row in rows if row.phase == "step" and row.status != "intent"]
-    return tuple(_step(row) for row in done if row.data["step"] != PARAMS or row.status == "ok")
+    told = [_step(row) for row in done if row.data["step"] != PARAMS or row.status == "ok"]
+    children = [one for row in rows if row.phase == "absorb" for one in row.data.get("children", ())]
+    return (*told, *(_child(one) for one in children))
+
+
+def _child(one: Mapping[str, Any]) -> str:
+    return f"delegated {one['run']}: {one['status']}, rounds: {one['rounds']}, tokens: {one['tokens']:,}"
 
 
 def _step(row: Row) -> str:

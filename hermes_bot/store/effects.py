@@ -90,6 +90,12 @@ def state_of(result: Result) -> State:
             return "failed"
 
 
+def under_way(db: sqlite3.Connection, run: str) -> list[str]:
+    """Return the tools of the effects that a run began and whose outcome is not told, oldest first."""
+    sql = "SELECT tool FROM effects WHERE run = ? AND state = 'intent' ORDER BY seq"
+    return [row[0] for row in db.execute(sql, (run,))]
+
+
 def mark_unknown(db: sqlite3.Connection, run: str) -> int:
     """After a crash: what a run began and did not settle is unknown; return how many that are."""
     sql = "UPDATE effects SET state = 'unknown' WHERE run = ? AND state = 'intent'"

@@ -24,6 +24,7 @@ class RunRecord:
 
     Attributes:
         root: the run whose effect keys this one shares; itself unless continued or delegated.
+        parent: the run that delegated this one, which alone begins and ends it; lists leave such runs out.
         continues: the run whose stored state this one goes on from.
         attempts: how often work on it was started, counted before the work.
         rounds, tokens, cost: totals so far.
@@ -130,8 +131,10 @@ def find(db: sqlite3.Connection, prefix: str) -> RunRecord:
     Raises:
         StoreError: none does, or more than one.
     """
-    sql = f"{_SELECT} WHERE id >= :start AND substr(id, 1, length(:start)) = :start ORDER BY id LIMIT 2"
+    sql = f"""{_SELECT} WHERE id >= :start AND substr(id, 1, length(:start)) = :start
+        AND (parent = '' OR instr(:start, '.') > 0) ORDER BY id LIMIT 2"""
     found = [_record(row) for row in db.execute(sql, {"start": clean(prefix)})] if prefix else []
+    found = [run for run in found if run.id == prefix] or found  # "a.1.1" is also how "a.1.10" begins
     match found:
         case [run]:
             return run
@@ -166,8 +169,14 @@ def attempt(db: sqlite3.Connection, run: str) -> int:
 
 
 def calm(db: sqlite3.Connection, run: str) -> None:
-    """Forget the starts of a run, once a round of it was done: only starts in vain are held against it."""
-    db.execute("UPDATE runs SET attempts = 0 WHERE id = ? AND attempts > 0", (run,))
+    """Forget the starts of a run and of its children, once a round of one of them was done.
+
+    Only starts in vain are held against them.
+    """
+    sql = (
+        "UPDATE runs SET attempts = 0 WHERE (id = :run OR (parent = :run AND parent <> '')) AND attempts > 0"
+    )
+    db.execute(sql, {"run": run})
 
 
 def unfinished(db: sqlite3.Connection) -> list[RunRecord]:
@@ -176,30 +185,42 @@ def unfinished(db: sqlite3.Connection) -> list[RunRecord]:
 
 
 def at_work(db: sqlite3.Connection) -> list[RunRecord]:
-    """Return every run that neither waits nor has ended, oldest first."""
-    # both conditions: the second names the partial index
-    sql = f"{_SELECT} WHERE status IN ('queued', 'running') AND {_OPEN} ORDER BY seq"
+    """Return every run that neither waits nor has ended, oldest first; children are their parents' work."""
+    # the last condition names the partial index
+    sql = f"{_SELECT} WHERE status IN ('queued', 'running') AND parent = '' AND {_OPEN} ORDER BY seq"
     return [_record(row) for row in db.execute(sql)]
 
 
 def count_open(db: sqlite3.Connection) -> dict[str, int]:
     """Return how many runs are in each status that is not an end."""
-    found = dict(db.execute(f"SELECT status, COUNT(*) FROM runs WHERE {_OPEN} GROUP BY status"))  # noqa: S608 - all ours
+    sql = f"SELECT status, COUNT(*) FROM runs WHERE {_OPEN} AND parent = '' GROUP BY status"  # noqa: S608 - all ours
+    found = dict(db.execute(sql))
     return {status: int(found.get(status, 0)) for status in ("queued", "running", "waiting")}
 
 
 def open_of_thread(db: sqlite3.Connection, thread: ThreadKey) -> list[RunRecord]:
     """Return the thread's runs that have not ended, oldest first."""
-    sql = f"{_SELECT} WHERE thread = ? AND {_OPEN} ORDER BY seq"
+    sql = f"{_SELECT} WHERE thread = ? AND parent = '' AND {_OPEN} ORDER BY seq"
     return [_record(row) for row in db.execute(sql, (str(thread),))]
+
+
+def open_children(db: sqlite3.Connection, parent: str) -> list[RunRecord]:
+    """Return the runs that this one delegated and that have not ended, in their order."""
+    return [run for run in children(db, parent) if run.status not in OVER]
+
+
+def children(db: sqlite3.Connection, parent: str) -> list[RunRecord]:
+    """Return the runs that this one delegated, in their order."""
+    found = db.execute(f"{_SELECT} WHERE parent = ? AND parent <> '' ORDER BY seq", (parent,))
+    return [_record(row) for row in found]
 
 
 def list_runs(
     db: sqlite3.Connection, limit: int, thread: ThreadKey | None = None, status: Status | None = None
 ) -> list[RunRecord]:
-    """Return the newest runs, newest first."""
-    sql = f"""{_SELECT} WHERE (:thread IS NULL OR thread = :thread) AND (:status IS NULL OR status = :status)
-        ORDER BY seq DESC LIMIT :limit"""
+    """Return the newest runs, newest first; ``children`` returns what they delegated."""
+    sql = f"""{_SELECT} WHERE parent = '' AND (:thread IS NULL OR thread = :thread)
+        AND (:status IS NULL OR status = :status) ORDER BY seq DESC LIMIT :limit"""
     values = {"thread": None if thread is None else str(thread), "status": status, "limit": limit}
     return [_record(row) for row in db.execute(sql, values)]
 
@@ -207,7 +228,7 @@ def list_runs(
 def of_channel(db: sqlite3.Connection, channel: str, limit: int) -> list[RunRecord]:
     """Return the newest runs of all threads of a channel (``platform/workspace/channel``), newest first."""
     start = f"{channel}/"
-    sql = f"{_SELECT} WHERE thread >= ? AND thread < ? ORDER BY seq DESC LIMIT ?"
+    sql = f"{_SELECT} WHERE thread >= ? AND thread < ? AND parent = '' ORDER BY seq DESC LIMIT ?"
     return [_record(row) for row in db.execute(sql, (start, f"{channel}0", limit))]  # "0" comes after "/"
 
 

@@ -1,0 +1,54 @@
+"""Knows what runs work with, and puts it on the desk of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hermes_bot.config import Budgets
+from hermes_bot.decisions import decide
+from hermes_bot.loop.engine import Desk
+from hermes_bot.runs.offering import offer_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from hermes_bot.config import Profile
+    from hermes_bot.decisions import Decision
+    from hermes_bot.loop.context import Frame
+    from hermes_bot.ports import Clock, Journal, Model, Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What runs work with.
+
+    Attributes:
+        choose: says which skill a text plainly asks for; empty where none.
+        workspaces: the folder that holds every thread's workspace.
+        read: turns a model's answer into a decision.
+    """
+
+    model: Model
+    tools: Toolbox
+    frame: Frame
+    profiles: Mapping[str, Profile]
+    choose: Callable[[str], str]
+    workspaces: Path
+    budgets: Budgets = field(default_factory=Budgets)
+    read: Callable[..., Decision] = decide
+
+    def desk(self, journal: Journal, clock: Clock, workspace: Path, is_closing: Callable[[], bool]) -> Desk:
+        """Return the desk of one run."""
+        return Desk(
+            model=self.model,
+            tools=self.tools,
+            journal=journal,
+            clock=clock,
+            workspace=workspace,
+            frame=self.frame,
+            is_closing=is_closing,
+            offer=offer_files,
+            read=self.read,
+        )

@@ -1,0 +1,382 @@
+"""A run hands parts of its task to child runs: each its own, none lost, none twice, silent to people."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from endpoint import Answer, act, finish, held
+from world import Bench, scripted
+
+from hermes_bot.config import Profile
+from hermes_bot.store import runs, spend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from world import Running
+
+    from hermes_bot.store.runs import RunRecord
+
+Mind = "Callable[[dict[str, Any]], Answer]"
+
+
+def goal_of(asked: dict[str, Any]) -> str:
+    return str(asked["messages"][-1]["content"].partition("[goal]")[2].splitlines()[1])
+
+
+def round_of(asked: dict[str, Any]) -> int:
+    return int(asked["messages"][-1]["content"].split("This is round ")[1].split(";")[0])
+
+
+def minds(**scripts: list[Answer]) -> Callable[[dict[str, Any]], Answer]:
+    """Answer by what the run is for, and by its round: no order of arrival counts."""
+
+    def mind(asked: dict[str, Any]) -> Answer:
+        script = scripts[goal_of(asked).partition(" ")[0]]
+        return script[min(round_of(asked), len(script)) - 1]
+
+    return mind
+
+
+async def children(bot: Running) -> list[RunRecord]:
+    (parent,) = await bot.runs()
+    return await bot.app.db.read(lambda db: runs.children(db, parent.id))
+
+
+async def said(bot: Running, text: str = "go") -> str:
+    await bot.talk().say(text)
+    return (await bot.talk().heard()).text
+
+
+async def test_a_childs_answer_is_its_parents_observation_and_nobody_hears_of_it_twice(
+    tmp_path: Path,
+) -> None:
+    bench = Bench()
+    mind = minds(
+        go=[
+            act("delegate", task="dig deep", max_rounds=3, tools=["echo"]),
+            finish("It is 42 (round 1).", evidence=["round 1"]),
+        ],
+        dig=[act("echo", word="a"), finish("I found 42.", evidence=["round 1"])],
+    )
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        assert await said(bot) == "It is 42 (round 1)."
+        await bot.quiet()
+        (parent,), (child,) = await bot.runs(), await children(bot)
+        assert len(bot.world.posts) == 1
+        assert (child.id, child.parent, child.root) == (f"{parent.id}.1.1", parent.id, parent.id)
+        assert (child.status, child.rounds, child.thread) == ("finished", 2, parent.thread)
+        seen = bot.prompts[-1]
+        assert all(word in seen for word in ("answer: I found 42.", "status: finished", "rounds: 2"))
+        spent = await bot.app.db.read(lambda db: spend.of(db, bot.clock.now().date()))
+        # four calls of 15 tokens: each booked once, by who made it; the parent counts its child's as its own
+        assert spent.tokens_in + spent.tokens_out == parent.tokens == 60
+        assert child.tokens == 30
+        listed = await bot.talk().say("runs", is_command=True)
+        assert listed is not None
+        assert f"  - `{child.id}` finished" in listed.text
+
+
+async def test_independent_parts_run_at_once(tmp_path: Path) -> None:
+    meeting = asyncio.Barrier(3)
+
+    def mind(asked: dict[str, Any]) -> Answer:
+        goal = goal_of(asked)
+        if goal != "go":
+            return finish(f"{goal} is done")
+        return (
+            act("delegate", tasks=[{"task": f"part{n}"} for n in (1, 2, 3)]) if round_of(asked) == 1 else over
+        )
+
+    over = finish("all three", evidence=["delegate"])
+    release = asyncio.Event()
+    arrived: list[str] = []
+
+    def gathered(asked: dict[str, Any]) -> Answer:
+        answer = mind(asked)
+        if goal_of(asked) == "go":
+            return answer
+        arrived.append(goal_of(asked))
+        if len(arrived) == meeting.parties:
+            release.set()
+        return held(answer, release)  # none is answered before all have asked
+
+    async with scripted(tmp_path, gathered) as bot:
+        assert await said(bot) == "all three"
+        assert sorted(arrived) == ["part1", "part2", "part3"]
+        assert all(f"part{n} is done" in bot.prompts[-1] for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        ({"task": "x", "tools": ["no_such_*"]}, "you have no tool 'no_such_*'"),
+        ({"task": "x", "tools": ["delegate"]}, "you have no tool 'delegate'"),
+        ({"tasks": [{"task": f"x{n}"} for n in range(5)]}, "at most 4"),
+        ({"task": "x", "tasks": [{"task": "y"}]}, "not both"),
+        ({"max_rounds": 2}, "`task` should be"),
+        ({"task": "x", "max_rounds": 0}, "`max_rounds` should be"),
+    ],
+)
+async def test_what_cannot_be_delegated_is_refused_before_anything_runs(
+    tmp_path: Path, args: dict[str, Any], why: str
+) -> None:
+    script = [act("delegate", **args), finish("as told")]
+    async with scripted(tmp_path, script, otherwise=script[-1], tools=Bench().tools()) as bot:
+        await said(bot)
+        assert why in bot.prompts[1]
+        assert "invalid_args" in bot.prompts[1]
+        assert await children(bot) == []
+
+
+async def test_a_child_has_no_other_tools_than_it_was_given_and_delegates_nothing(tmp_path: Path) -> None:
+    bench = Bench()
+    mind = minds(
+        go=[act("delegate", task="dig", tools=["ech*"]), finish("done", evidence=["delegate"])],
+        dig=[
+            act("send", word="x"),
+            act("delegate", task="deeper"),
+            finish("I could not.", evidence=["echo"]),
+        ],
+    )
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        await said(bot)
+        assert bench.ran == []
+        asked = [request for request in bot.endpoint.requests if goal_of(request) == "dig"]
+        tools = asked[0]["messages"][0]["content"].partition("Tools:\n")[2]
+        assert tools.startswith("- echo")
+        assert tools.count("\n- ") == 0
+        assert "'send' is not among the tools of this run. There are: echo." in bot.prompts[2]
+        assert "'delegate' is not among the tools" in bot.prompts[3]
+
+
+async def test_a_child_that_stops_is_an_observation_with_its_report_and_the_parent_plans_anew(
+    tmp_path: Path,
+) -> None:
+    bench = Bench()
+    mind = minds(
+        go=[act("delegate", task="dig", max_rounds=2), finish("I did it myself.", confidence=0.9)],
+        dig=[act("echo", word="one"), act("echo", word="something else entirely")],
+    )
+    async with scripted(tmp_path, mind, otherwise=finish("x"), tools=bench.tools()) as bot:
+        await bot.talk().say("go")
+        await bot.quiet()
+        (child,) = await children(bot)
+        assert (child.status, child.reason) == ("stopped", "rounds")
+        assert "status error" in bot.prompts[3]
+        assert "I used all 2 rounds" in bot.prompts[3]
+        (parent,) = await bot.runs()
+        assert parent.status == "finished"
+
+
+async def test_a_childs_share_of_the_budget_ends_it_without_a_question(tmp_path: Path) -> None:
+    mind = minds(
+        go=[act("delegate", task="dig"), finish("I had to stop there.", confidence=0.9)],
+        dig=[act("echo", word=word) for word in ("alpha", "something else", "1 2 3 4 5 6 7")],
+    )
+    limits = {"task": Profile(tokens=75)}  # 15 are spent, 60 are left: 30 for the child, two calls
+    async with scripted(tmp_path, mind, tools=Bench().tools(), profiles=limits) as bot:
+        await bot.talk().say("go")
+        await bot.quiet()
+        (child,) = await children(bot)
+        assert (child.status, child.reason, child.rounds) == ("stopped", "budget", 2)
+        assert not any(post.kind == "question" for post in bot.world.posts)
+
+
+async def test_an_effect_of_a_child_is_its_parents_and_happens_once(tmp_path: Path) -> None:
+    bench = Bench()
+    mind = minds(
+        go=[
+            act("delegate", task="dig"),
+            act("send", word="it"),
+            finish("I sent it.", evidence=["round 1"]),
+        ],
+        dig=[act("send", word="it"), finish("I sent it.", evidence=["send"])],
+    )
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        assert await said(bot) == "I sent it."
+        assert bench.ran == ["it"]
+
+
+async def test_a_childs_question_is_asked_once_and_only_that_child_goes_on(tmp_path: Path) -> None:
+    bench = Bench()
+    mind = minds(
+        go=[
+            act("delegate", tasks=[{"task": "left"}, {"task": "right"}, {"task": "third"}]),
+            finish("both", evidence=["delegate"]),
+        ],
+        left=[act("send", word="left"), finish("left is done", evidence=["send"])],
+        right=[
+            act("request_info", question="Which region?", options=["EU", "US"]),
+            act("send", word="right"),
+            finish("right is done", evidence=["send"]),
+        ],
+        third=[act("request_info", question="Which day?"), finish("third is done")],
+    )
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        await bot.talk().say("go")
+        asked = await bot.talk().heard()
+        assert asked.text == "For “right”: Which region?\n\n_Choose one._"
+        assert asked.buttons[0].press.question.startswith("q-")
+        await bot.quiet()
+        assert bench.ran == ["left"]
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        await bot.talk().press(asked.buttons[0].press.question, 0)
+        assert (await bot.talk().heard()).text == "For “third”: Which day?"
+        assert bench.ran == ["left", "right"]
+        await bot.talk().say("Monday")
+        assert (await bot.talk().heard()).text == "both"
+        await bot.quiet()
+        assert [one.status for one in await children(bot)] == ["finished"] * 3
+        told = json.dumps(bot.endpoint.requests)
+        assert "u1 answered: EU" in told
+        assert "u1 answered: Monday" in told
+    assert bench.ran == ["left", "right"]
+
+
+async def test_nobody_answers_a_child_and_all_end_together(tmp_path: Path) -> None:
+    mind = minds(
+        go=[act("delegate", tasks=[{"task": "left"}, {"task": "right"}])],
+        left=[act("request_info", question="Which?")],
+        right=[act("request_info", question="When?")],
+    )
+    async with scripted(tmp_path, mind) as bot:
+        await bot.talk().say("go")
+        await bot.talk().heard()
+        await bot.quiet()
+        await bot.pass_time(3 * 86_400 + 60, step=3_600)
+        await bot.quiet()
+        (parent,) = await bot.runs()
+        assert (parent.status, parent.reason) == ("stopped", "unanswered")
+        assert {one.status for one in await children(bot)} == {"cancelled"}
+        assert [post.kind for post in bot.world.posts if "Still waiting" not in post.text] == [
+            "question",
+            "report",
+        ]
+
+
+async def test_stop_ends_parent_and_children_with_one_post(tmp_path: Path) -> None:
+    bench = Bench()
+    bench.gate.clear()
+    mind = minds(
+        go=[act("delegate", tasks=["dig", "dog"])], dig=[act("send", word="d")], dog=[act("echo", word="g")]
+    )
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        await bot.talk().say("go")
+        await bot.until(lambda: len(bench.ran) == 2)
+        await bot.pass_time(6, step=3)
+        assert bot.world.statuses[-1] in ("delegated 1/2: send", "delegated 2/2: echo")
+        await bot.talk().say("stop", is_command=True)
+        post = await bot.talk().heard()
+        await bot.quiet()
+        assert "`send` was under way: whether it took effect is not known." in post.text
+        assert len(bot.world.posts) == 1
+        assert {one.status for one in await children(bot)} == {"cancelled"}
+        assert (await bot.runs())[0].status == "cancelled"
+
+
+async def test_whatever_dies_a_childs_result_is_kept_and_its_effects_happen_once(tmp_path: Path) -> None:
+    """The process goes away before every single commit in turn; the story ends the same."""
+    mind = minds(
+        go=[act("delegate", tasks=["dig", "dog"]), finish("both (round 1)", evidence=["round 1"])],
+        dig=[act("echo", word="d"), finish("dug", evidence=["echo"])],
+        dog=[act("echo", word="g"), finish("barked", evidence=["echo"])],
+    )
+    for lets in range(1, 11):  # the eleventh commit is the last
+        folder, bench = tmp_path / str(lets), Bench()
+        async with scripted(folder, mind, tools=bench.tools()) as bot:
+            dead = dies_at_commit(bot, lets)
+            await bot.talk().say("go")
+            await bot.until(dead.is_set)
+        async with scripted(folder, mind, tools=bench.tools()) as bot:
+            await bot.quiet()
+            (parent,) = await bot.runs()
+            assert (parent.status, lets) == ("finished", lets)
+            assert [(one.status, one.rounds) for one in await children(bot)] == [("finished", 2)] * 2
+
+
+def dies_at_commit(bot: Running, lets: int) -> asyncio.Event:
+    """Let so many steps of runs be stored; no later one is, as if the process were gone."""
+    real, count, dead = bot.app.db.transact, 0, asyncio.Event()
+
+    async def transact(name: str, work: Any) -> Any:
+        nonlocal count
+        count += name.startswith("run.")
+        if count > lets:
+            dead.set()
+            await asyncio.Event().wait()
+        return await real(name, work)
+
+    bot.app.db.transact = transact  # type: ignore[method-assign]
+    return dead
+
+
+async def test_a_child_that_is_over_is_not_run_again_after_a_crash(tmp_path: Path) -> None:
+    bench = Bench()
+    mind = minds(
+        go=[act("delegate", tasks=["dig", "dog"]), finish("both", evidence=["delegate"])],
+        dig=[act("send", word="d"), finish("dug", evidence=["send"])],
+        dog=[act("echo", word="g"), finish("barked", evidence=["echo"])],
+    )
+    bench.lets = 1
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        await bot.talk().say("go")
+        await bot.until(lambda: len(bench.ran) == 2)
+        await bot.settle()
+    bench.gate.set()
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        assert (await bot.talk().heard()).text == "both"
+        assert bench.ran.count("d") == 1
+        await bot.quiet()
+        assert len(bot.world.posts) == 1
+
+
+async def test_a_child_that_brings_the_process_down_is_given_up_and_its_parent_goes_on(
+    tmp_path: Path,
+) -> None:
+    bench = Bench()
+    bench.gate.clear()
+    mind = minds(
+        go=[act("delegate", task="dig"), finish("I could not dig.", confidence=0.9)],
+        dig=[act("echo", word="poison")],
+    )
+    for _ in range(3):
+        async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+            if not bench.ran:
+                await bot.talk().say("go")
+            count = len(bench.ran)
+            await bot.until(lambda seen=count: len(bench.ran) > seen)  # type: ignore[misc]
+    async with scripted(tmp_path, mind, otherwise=finish("x"), tools=bench.tools()) as bot:
+        await bot.talk().heard()
+        (child,) = await children(bot)
+        assert (child.status, child.reason) == ("failed", "crashes")
+        assert (await bot.runs())[0].status == "finished"
+    assert len(bench.ran) == 3
+
+
+async def test_an_orderly_stop_leaves_children_for_later(tmp_path: Path) -> None:
+    bench = Bench()
+    bench.gate.clear()
+    mind = minds(
+        go=[act("delegate", task="dig"), finish("done", evidence=["delegate"])],
+        dig=[act("echo", word="a"), finish("dug", evidence=["echo"])],
+    )
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        await bot.talk().say("go")
+        await bench.begun.wait()
+        async with asyncio.TaskGroup() as group:
+            drained = group.create_task(bot.app.drain())
+            await bot.settle()
+            bench.gate.set()
+            await drained
+        (child,) = await children(bot)
+        assert (child.status, child.rounds) == ("running", 1)
+    async with scripted(tmp_path, mind, tools=bench.tools()) as bot:
+        assert (await bot.talk().heard()).text == "done"
+        (child,) = await children(bot)
+        assert (child.status, child.rounds, child.attempts) == ("finished", 2, 0)
+    assert bench.ran == ["a"]
