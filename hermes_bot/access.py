@@ -6,6 +6,7 @@ that is not listed gets no word from us, so that nobody learns there who we are 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from hermes_bot.config import Access
+    from hermes_bot.config import Access, Approval
     from hermes_bot.messages import Place, ThreadKey
 
 Verb: TypeAlias = Literal["ask", "command", "answer", "approve", "stop", "continue", "post"]
@@ -48,6 +49,7 @@ _NEEDS: Mapping[Verb, Role] = {
     "post": Role.MEMBER,
     "approve": Role.OPERATOR,
 }
+_ROLES: Mapping[str, Role] = {"member": Role.MEMBER, "operator": Role.OPERATOR, "admin": Role.ADMIN}
 _DEEDS: Mapping[Verb, str] = {
     "ask": "give me work here",
     "command": "use my commands here",
@@ -177,6 +179,29 @@ class Policy:
         if role >= _NEEDS[verb]:
             return _YES
         return Verdict(ok=False, why=_refusal(person, verb, role), is_silent=self.is_bot(person))
+
+    def may_approve(self, person: str, where: Where, terms: Approval, asker: str) -> Verdict:
+        """Say whether somebody may consent to an action that ``asker`` wants done in a place."""
+        if terms.separate and person == asker:
+            return Verdict(ok=False, why="You asked for this yourself, so somebody else must approve it.")
+        if any(Pattern.parse(text).names(person) for text in terms.people):
+            return self.allowed(person, "ask", where)
+        verdict = self.allowed(person, "approve" if terms.role != "member" else "continue", where)
+        if verdict.ok and self.role(person, where) < _ROLES[terms.role]:
+            return Verdict(ok=False, why=f"Only {terms.role}s may approve this. Ask one of them.")
+        return verdict
+
+    def approvers(self, where: Where, terms: Approval, asker: str) -> float:
+        """Return how many people could consent to an action at most, as far as the lists tell."""
+        if where.platform == _OWNER.platform:
+            return 0 if terms.separate else 1
+        if terms.role == "member" and not self.named.get(Role.MEMBER):
+            return math.inf
+        named = [one for role, ones in self.named.items() if role >= _ROLES[terms.role] for one in ones]
+        found = {one for one in (*named, *_parsed(terms.people)) if one.platform == where.platform}
+        if any(one.id == "*" for one in found):
+            return math.inf
+        return len([one for one in found if not (terms.separate and one.names(asker))])
 
     def role(self, person: str, where: Where) -> Role:
         """Return what somebody is to the bot in a place.

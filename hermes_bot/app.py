@@ -14,6 +14,7 @@ from hermes_bot.access import Policy
 from hermes_bot.build import build_adapters, build_hands, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
+from hermes_bot.consent import ConsentWalls
 from hermes_bot.decisions import decide
 from hermes_bot.dispatch import Dispatcher, Job, Lane
 from hermes_bot.following import Followers
@@ -120,14 +121,15 @@ class App:
         desk = StoreDesk(self.db, self.clock, config.zone)
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
         tools = (delegation.tool(), *post_tools(policy, self.outbox, self.db), *self._parts.tools)
-        hands, close = build_hands(config, self.registry, tools, self.clock)
+        walls = ConsentWalls(policy, config.approvals)
+        hands, close = build_hands(config, self.registry, tools, self.clock, walls)
         self._stack.push_async_callback(close)
         hands = replace(hands, read=self._parts.read)
         self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
         self._joiner = Joiner(self.db, self._served)
         self.status = StatusLines(self._served, self.clock)
-        self.gate = Gate(policy, self.db, self.clock)
+        self.gate = Gate(policy, self.db, self.clock, config.approvals)
         self._build_reception()
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
     from hermes_bot.tools.catalog import LogCatalog
+    from hermes_bot.tools.toolbox import Walls
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,11 @@ def build_registry(config: Config) -> Registry:
 
 
 def build_toolbox(
-    config: Config, registry: Registry, catalog: LogCatalog, extra: Sequence[Tool]
+    config: Config,
+    registry: Registry,
+    catalog: LogCatalog,
+    extra: Sequence[Tool],
+    walls: Walls | None = None,
 ) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
     runner = Runner(registry, config.zone, {"list_services": catalog.services}, keep_text)
@@ -70,12 +75,12 @@ def build_toolbox(
         max_chars=6_000,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
-    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools))
+    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools), walls=walls)
     return toolbox
 
 
 def build_hands(
-    config: Config, registry: Registry, extra: Sequence[Tool], clock: Clock
+    config: Config, registry: Registry, extra: Sequence[Tool], clock: Clock, walls: Walls | None = None
 ) -> tuple[Hands, Callable[[], Awaitable[None]]]:
     """Return what runs work with, and how it is closed; ``extra`` are tools beside the core's.
 
@@ -83,7 +88,7 @@ def build_hands(
         ConfigError: something that the configuration names cannot be had.
     """
     catalog = catalog_of(config)
-    toolbox = build_toolbox(config, registry, catalog, extra)
+    toolbox = build_toolbox(config, registry, catalog, extra, walls)
     cards = registry.cards()
     model, close = _model(config, cards, catalog, clock)
     section, name = config.model, config.bot.name

@@ -32,6 +32,8 @@ from hermes_bot.keys import (
 from hermes_bot.sections import (
     Access,
     Adapters,
+    Approval,
+    Approvals,
     Bot,
     Budgets,
     Endpoint,
@@ -59,6 +61,8 @@ __all__ = [
     "SECRETS",
     "Access",
     "Adapters",
+    "Approval",
+    "Approvals",
     "Bot",
     "Budgets",
     "Config",

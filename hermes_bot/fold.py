@@ -10,17 +10,22 @@ from hermes_bot.errors import StoreError
 from hermes_bot.messages import Attachment, ThreadKey
 from hermes_bot.shelf import shelved
 from hermes_bot.state import (
+    APPROVE,
+    MOST_ORIGINS,
     SCHEMA,
     TRACES,
+    Consent,
     Goal,
     Limits,
     Note,
     Question,
     Round,
+    Ruling,
     RunState,
     StepDone,
     Trace,
     Usage,
+    consent_key,
 )
 
 if TYPE_CHECKING:
@@ -124,11 +129,47 @@ def _intake(before: RunState | None, row: Row) -> RunState:
             }
         ),
         limits=Limits(**data["limits"]),
+        place=data.get("place", "channel"),
+        is_tainted=bool(data.get("tainted")),
+        is_private=bool(data.get("private")) or data.get("place", "channel") != "channel",
+        origins=tuple(data.get("origins", ())),
     )
+
+
+def _marked(state: RunState, data: Mapping[str, Any]) -> RunState:
+    """Return the state with what a result brought with it: the word of outsiders, what is not for all.
+
+    ``outside`` names where a text came from that people or programs outside wrote; ``private`` says that
+    the data is the team's.
+    """
+    outside, private = str(data.get("outside") or ""), bool(data.get("private"))
+    if not outside and not private:
+        return state
+    origins = dict.fromkeys((*state.origins, outside)) if outside else state.origins
+    return state.changed(
+        is_tainted=state.is_tainted or bool(outside),
+        is_private=state.is_private or private,
+        origins=tuple(origins)[:MOST_ORIGINS],
+    )
+
+
+def _without(state: RunState, row: Row) -> RunState:
+    """Return the state without the yes that the row's action has used: a consent is for one use."""
+    if not state.rulings:
+        return state
+    key = consent_key(row.action_hash, row.data.get("step", ""), row.data.get("item", 0))
+    left = tuple(one for one in state.rulings if one.key != key or not one.is_yes)
+    return state.changed(rulings=left)
 
 
 def _person(state: RunState, row: Row) -> RunState:
     data = row.data
+    asked = state.question
+    if asked is not None and asked.kind == "approval" and asked.consent and data.get("question") == asked.id:
+        by, names = tuple(data.get("by") or (data["user"],)), tuple(data.get("names") or (data["name"],))
+        ruling = Ruling(asked.consent.key, data["text"] == APPROVE, by, names)
+        rulings = (*state.rulings, ruling)
+        return state.changed(status="running", question=None, reason="", rulings=rulings)
     note = Note(
         data["user"], data.get("name", ""), data["text"], data.get("question", ""), data.get("message", "")
     )
@@ -163,7 +204,7 @@ def _reason(state: RunState, row: Row) -> RunState:
 
 def _absorb(state: RunState, row: Row) -> RunState:
     came = dict(row.data, status=row.status, action=row.action, action_hash=row.action_hash)
-    state = state.changed(came=came, used=_used(state, row))
+    state = _without(_marked(state, row.data).changed(came=came, used=_used(state, row)), row)
     return _with_children(state, row.data["children"]) if "children" in row.data else state
 
 
@@ -191,7 +232,8 @@ def _step(state: RunState, row: Row) -> RunState:
     if row.status == "intent":
         return state
     done = StepDone(row.data["step"], row.data.get("item", 0), row.status, row.data.get("data"))
-    state = state.changed(steps=(*state.steps, done), used=_used(state, row))
+    state = _marked(state, row.data).changed(steps=(*state.steps, done), used=_used(state, row))
+    state = _without(state, row)
     return _with_effect(state, row.action, row.status) if row.data.get("effect") else state
 
 
@@ -376,4 +418,6 @@ def _plan(data: Any) -> tuple[SubGoal, ...] | None:
 
 
 def _question(data: Mapping[str, Any]) -> Question:
-    return Question(**{**data, "options": tuple(data.get("options", ()))})
+    consent = data.get("consent")
+    read = {"options": tuple(data.get("options", ())), "consent": Consent(**consent) if consent else None}
+    return Question(**{**data, **read})

@@ -7,9 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.access import Where
+from hermes_bot.config import Approvals
+from hermes_bot.consent import terms_for
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.router import Answer, Command, GoOn, NoAnswer, NotForUs, Pressed, Task, UnknownCommand
-from hermes_bot.store import audit, questions, threads
+from hermes_bot.store import approvals, audit, questions, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.turns import turns_of_bots
 
@@ -46,8 +48,9 @@ Refusal: TypeAlias = "str | None"
 class Gate:
     """One check for mentions, commands, buttons, answers and what comes over the admin socket."""
 
-    def __init__(self, policy: Policy, db: Database, clock: Clock) -> None:
+    def __init__(self, policy: Policy, db: Database, clock: Clock, terms: Approvals | None = None) -> None:
         self.policy = policy
+        self._terms = terms or Approvals()
         self._db = db
         self._clock = clock
         self._told: dict[str, datetime] = {}
@@ -80,10 +83,26 @@ class Gate:
         if self.policy.is_bot(said.user) and await self._has_had_its_turns(said):
             return ""
         about = said.press.question if said.press else str(said.thread)
-        verdict = await self.may(said.user, verb, await self._where(said), about)
+        where = await self._where(said)
+        if verb == "approve":
+            asked = said.press.question if said.press else question.question.id if question else ""
+            verdict = await self._may_approve(said.user, where, asked)
+        else:
+            verdict = await self.may(said.user, verb, where, about)
         if verdict.ok:
             return None
         return "" if verdict.is_silent else verdict.why
+
+    async def _may_approve(self, person: str, where: Where, asked: str) -> Verdict:
+        """Ask whether somebody may consent to what an approval is about, and write down a no."""
+        ballot = await self._db.read(lambda db: approvals.get(db, asked))
+        if ballot is None:
+            return await self.may(person, "approve", where, asked)
+        terms = terms_for(self._terms, ballot.tool, where)
+        verdict = self.policy.may_approve(person, where, terms, ballot.asker)
+        if not verdict.ok:
+            await self._note(Entry(person or "nobody", "access.approve", asked, "refused", str(where)))
+        return verdict
 
     async def may(self, person: str, verb: Verb, where: Where, about: str) -> Verdict:
         """Ask the policy, and write down a no; ``about`` is the id of what it was about."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -256,6 +256,16 @@ class Result:
     def is_ok(self) -> bool:
         """Whether later steps may build on it."""
         return self.status in ("ok", "partial")
+
+
+def origin_of(result: Result, tool: str, *, is_private: bool) -> dict[str, Any]:
+    """Return the row data that marks a run by what a result brought with it: ``outside`` and ``private``."""
+    marks: dict[str, Any] = {}
+    if result.trust == "untrusted":
+        marks["outside"] = f"{tool}: {result.source}"[:120] if result.source else tool
+    if is_private and result.is_ok:
+        marks["private"] = True
+    return marks
 
 
 def failed(code: str, message: str, *, retryable: bool = False, status: ResultStatus = "error") -> Result:

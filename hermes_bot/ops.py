@@ -141,8 +141,11 @@ class Operations:
         await self._permit(TO_ANSWER[asked.question.kind], thread, run)
         match answer_to(asked, text):
             case Answer(question, chosen):
-                if not await self._host.reception.answer(question, chosen, self._said(thread, text)):
+                settled = await self._host.reception.answer(question, chosen, self._said(thread, text))
+                if settled is None:
                     raise HermesError(f"The question of run {run} was answered already, or has expired.")
+                if settled.then == "waits":
+                    raise HermesError(f"{settled.say} Run {run} waits still.")
             case refused:
                 raise HermesError(refused.say)
 

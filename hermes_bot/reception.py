@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
     from hermes_bot.runs import Runs
+    from hermes_bot.runs.lifecycle import Settled
     from hermes_bot.store.database import Database
     from hermes_bot.store.inbox import Stored
     from hermes_bot.telling import Teller
@@ -114,17 +115,20 @@ class Reception:
         accepted = await self._rooms.inbox.accept(incoming)
         return None if accepted is None else await self._handle(accepted)
 
-    async def answer(self, question: str, text: str, said: Incoming, inbox_id: int = 0) -> bool:
-        """Settle a question and let its run go on; False where it was not open any more."""
+    async def answer(self, question: str, text: str, said: Incoming, inbox_id: int = 0) -> Settled | None:
+        """Settle a question and let its run go on; None where it was not open any more."""
         settled = await self._rooms.runs.answer(question, text, said, inbox_id)
         self._rooms.outbox.wake()
         if settled is None:
-            return False
-        if settled.goes_on:
-            self._rooms.dispatcher.submit(settled.thread, Job(run=settled.run))
-        else:
-            self._over(settled.thread, settled.run)
-        return True
+            return None
+        match settled.then:
+            case "goes on":
+                self._rooms.dispatcher.submit(settled.thread, Job(run=settled.run))
+            case "is over":
+                self._over(settled.thread, settled.run)
+            case "waits":
+                pass
+        return settled
 
     async def continue_run(self, run: str, user: str, inbox_id: int = 0, name: str = "") -> str | None:
         """Go on from a stopped run; None where that was done already."""
@@ -207,8 +211,8 @@ class Reception:
                 return await self._go_on(accepted)
             case Command("run", args) if args:
                 return await self._run_skill(accepted, args)
-            case Answer(question, text) if await self.answer(question, text, said, accepted.id):
-                return None
+            case Answer(question, text) if settled := await self.answer(question, text, said, accepted.id):
+                return await self._rooms.teller.reply(Reply(settled.say), accepted) if settled.say else None
             case _:
                 return await self._rooms.teller.reply(await self._reply(routed, accepted), accepted)
 
@@ -287,8 +291,8 @@ class Reception:
             return EXPIRED
         if not 0 <= press.option < len(asked.question.options):
             return EXPIRED
-        is_taken = await self.answer(press.question, asked.question.options[press.option], said, accepted.id)
-        return "" if is_taken else EXPIRED
+        settled = await self.answer(press.question, asked.question.options[press.option], said, accepted.id)
+        return settled.say if settled else EXPIRED
 
     async def _pressed_continue(self, press: Press, accepted: Accepted) -> str:
         said, run = accepted.incoming, press.question.removeprefix(CONTINUE_PREFIX)

@@ -148,6 +148,36 @@ class Access(_Section):
     bots: Patterns = ()
 
 
+class Approval(_Section):
+    """Who must agree before an action runs.
+
+    Attributes:
+        role: from which on somebody may approve; ``people`` may in any case.
+        approvers: how many different people must agree.
+        separate: whoever asked for the work is none of them.
+        always: nobody is asked; only the operator's file can say so.
+    """
+
+    role: Literal["member", "operator", "admin"] = "operator"
+    people: Patterns = ()
+    approvers: int = Field(default=1, ge=1, le=9)
+    separate: bool = False
+    always: bool = False
+
+
+class Approvals(_Section):
+    """``[approvals]``: who consents to what is dangerous; by tool, else by channel, else for all.
+
+    ``[approvals.default]``, ``[approvals.tools."deploy.*"]`` (a name or a glob, the first that fits) and
+    ``[approvals.places."slack:T1:C1"]`` hold the same keys.
+    """
+
+    expires_hours: float = Field(default=24.0, gt=0)
+    default: Approval = Approval()
+    tools: dict[str, Approval] = Field(default_factory=dict)
+    places: dict[str, Approval] = Field(default_factory=dict)
+
+
 class Pacing(_Section):
     """``[pacing]``: ``speed`` divides every pace and pause that platforms ask for; 1 with real ones."""
 
@@ -190,4 +220,5 @@ class Keys(_Section):
     journal: Journal = Journal()
     adapters: Adapters = Adapters()
     access: Access = Access()
+    approvals: Approvals = Approvals()
     pacing: Pacing = Pacing()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.decisions import Decision, SubGoal
-    from hermes_bot.messages import Attachment, Json, ThreadKey
+    from hermes_bot.messages import Attachment, Json, Place, ThreadKey
 
 SCHEMA = 1
 RECENT_ROUNDS = 6
@@ -36,6 +36,8 @@ FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge"]
 Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed", "cancelled"]
 QuestionKind = Literal["info", "approval", "budget"]
+APPROVE, DENY = "Approve", "Deny"
+MOST_ORIGINS = 8
 OVER: frozenset[str] = frozenset({"finished", "stopped", "failed", "cancelled"})
 
 
@@ -118,6 +120,46 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Consent:
+    """The one exact action that people are asked to consent to (design §5, reliability.md §3).
+
+    Attributes:
+        key: what a yes is bound to, see ``consent_key``.
+        args: the canonical arguments, whole.
+        rule: the rule that wants a person to speak: ``danger``, ``tainted``, ….
+        needed: how many different people must agree.
+        seconds: after which the question expires.
+    """
+
+    key: str
+    tool: str
+    args: str
+    rule: str
+    needed: int = 1
+    seconds: int = 86_400
+
+
+def consent_key(action_hash: str, step: str = "", item: int = 0) -> str:
+    """Return what binds a consent to an action: a changed argument, step or item makes another key."""
+    return f"{action_hash}/{step}/{item}" if step else action_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What people decided of one exact action.
+
+    Attributes:
+        by: who decided, by their stable ids: all who agreed, or the one who did not.
+        names: what they are called.
+    """
+
+    key: str
+    is_yes: bool
+    by: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What a run asks a person.
 
@@ -127,6 +169,7 @@ class Question:
         open: free text is an answer too; otherwise only an option is.
         field: the parameter the answer is for; empty where the question is the model's own.
         default: the answer on expiry; empty means the run stops then.
+        consent: what an approval is about.
     """
 
     id: str
@@ -136,6 +179,7 @@ class Question:
     field: str = ""
     default: str = ""
     kind: QuestionKind = "info"
+    consent: Consent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +256,11 @@ class RunState:
         unknowns: names of tools of whose effect nobody knows whether it happened.
         is_forward: the decision at hand marked a sub-goal as done that was not done before.
         hint: what the next prompt must tell the model about its form.
+        place: who reads the thread, as it was when the run began.
+        is_tainted: something from outside the team has entered the run, which may give orders.
+        is_private: the run holds what not everybody may read.
+        origins: where outside and private data came from, the first few.
+        rulings: what people decided of single actions; a yes leaves with the action it was for.
     """
 
     run: str
@@ -253,6 +302,11 @@ class RunState:
     reports: tuple[tuple[int, str], ...] = ()
     files: tuple[Attachment, ...] = ()
     hint: str = ""
+    place: Place = "channel"
+    is_tainted: bool = False
+    is_private: bool = False
+    origins: tuple[str, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
 
     def changed(self, **fields: Any) -> RunState:
         """Return the state with some fields changed.
@@ -282,6 +336,10 @@ class RunState:
             self.used.cost - self.base.cost,
             self.used.worked_ms - self.base.worked_ms,
         )
+
+    def ruling(self, key: str) -> Ruling | None:
+        """Return what people last decided of an action; None where nobody has."""
+        return next((one for one in reversed(self.rulings) if one.key == key), None)
 
     @property
     def answers(self) -> tuple[Note, ...]:

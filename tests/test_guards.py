@@ -364,7 +364,7 @@ async def test_a_dangerous_tool_is_not_run_without_a_person(tmp_path: Path) -> N
     script = [act("wipe"), finish("It needs an approval.", evidence=[])]
     async with scripted(tmp_path, script, otherwise=finish("It needs an approval."), tools=[wipe]) as bot:
         await ended(bot)
-    assert "status needs_confirmation" in bot.prompts[1]
+    assert "nobody_to_ask" in bot.prompts[1]
 
 
 async def test_noise_of_a_result_does_not_reach_the_prompt(tmp_path: Path) -> None:

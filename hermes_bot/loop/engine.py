@@ -16,7 +16,7 @@ from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.context import build
 from hermes_bot.loop.guards import may_not_run, same_calls
 from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
-from hermes_bot.messages import Attachment, Result, failed
+from hermes_bot.messages import Attachment, Result, failed, origin_of
 from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
 
@@ -234,6 +234,8 @@ async def act(pen: Pen, action: Action, desk: Desk) -> Question | None:
         rounds = ", ".join(str(number) for number in same_calls(pen.state, prepared.action))
         _absorb(pen, prepared.action, failed("repetition", f"Not run: the same call as in rounds {rounds}."))
         return None
+    if prepared.asks is not None:
+        return prepared.asks
     prior = await _begin(pen, prepared)
     came = await _run(pen, prepared, prior, desk)
     if isinstance(came, Question):
@@ -295,12 +297,15 @@ def _absorb(
     data: dict[str, Any] = {"text": _with_history(taken.text, pen.state, action), "summary": taken.summary}
     if prepared and prepared.key:
         data["effect"] = is_new
+    if action.name not in (RUN_SKILL, DELEGATE):  # a chain's steps have said it themselves
+        data |= origin_of(result, action.name, is_private=prepared is not None and prepared.is_private)
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
     if action.name == RUN_SKILL and (files := _files(result.data, pen.workspace)):
         data["files"] = files
     if action.name == DELEGATE and (children := _children(result.data)):
         data["children"] = children
+        data |= _marks(result.data)
     pen.write(
         "absorb",
         data,
@@ -315,6 +320,14 @@ def _children(data: Any) -> list[dict[str, Any]]:
     """Return what each delegated run used and did as row data: it counts as the run's own."""
     told = data.get("results", [data]) if isinstance(data, Mapping) else []
     return [{key: one[key] for key in CHILD_KEYS} for one in told if one.keys() >= CHILD_KEYS]
+
+
+def _marks(data: Any) -> dict[str, Any]:
+    """Return what delegated runs read from outside, or of what is not for all: their parent has it now."""
+    told = data.get("results", [data]) if isinstance(data, Mapping) else []
+    outside = next((str(one["outside"]) for one in told if one.get("outside")), "")
+    marks: dict[str, Any] = {"outside": outside} if outside else {}
+    return {**marks, "private": True} if any(one.get("private") for one in told) else marks
 
 
 def _files(data: Any, workspace: Path) -> list[dict[str, Any]]:

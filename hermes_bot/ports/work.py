@@ -85,6 +85,8 @@ class Prepared:
         key: the effect key; empty for a read.
         timeout: seconds.
         max_chars: what of its result the model gets to see.
+        asks: what people must agree to first; nothing runs before they have.
+        is_private: what it gives is the team's, and not for everybody.
     """
 
     action: Action
@@ -93,6 +95,8 @@ class Prepared:
     timeout: float = 30.0
     is_idempotent: bool = False
     max_chars: int = 4_000
+    asks: Question | None = None
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

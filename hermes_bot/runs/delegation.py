@@ -24,7 +24,7 @@ from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk
 from hermes_bot.runs.lifecycle import MAX_STARTS
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import view_of
-from hermes_bot.state import OVER, Row
+from hermes_bot.state import APPROVE, DENY, OVER, Row
 from hermes_bot.store import journal, runs
 from hermes_bot.store.runs import RunRecord
 from hermes_bot.tools.declare import Tool
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
 
+    from hermes_bot.messages import Trust
     from hermes_bot.ports import ToolContext
     from hermes_bot.runs.hands import Hands
     from hermes_bot.runs.view import RunView
-    from hermes_bot.state import Question, RunState
+    from hermes_bot.state import Consent, Question, RunState
 
 log = logging.getLogger(__name__)
 
@@ -191,11 +192,25 @@ def _asked_as(child: RunState, parent: RunState) -> str:
 
 def _answer(child: RunState, parent: RunState) -> dict[str, Any] | None:
     """Return the row data of the answer a child waits for, where its parent has it."""
+    if child.question is None:
+        return None
+    if child.question.consent is not None:
+        return _ruling(child.question, child.question.consent, parent)
     given = next((note for note in parent.answers if note.question == _asked_as(child, parent)), None)
-    if given is None or child.question is None:
+    if given is None:
         return None
     said = {"user": given.user, "name": given.name, "text": given.text, "message": given.message}
     return {**said, "question": child.question.id}
+
+
+def _ruling(asked: Question, consent: Consent, parent: RunState) -> dict[str, Any] | None:
+    """Return the row data of what people decided of a child's action: they told its parent."""
+    ruling = parent.ruling(consent.key)
+    if ruling is None:
+        return None
+    text = APPROVE if ruling.is_yes else DENY
+    by, names = list(ruling.by), list(ruling.names)
+    return {"user": by[0], "name": names[0], "text": text, "question": asked.id, "by": by, "names": names}
 
 
 def _question(states: Sequence[RunState], parent: RunState, errands: Sequence[Errand]) -> Question | None:
@@ -226,7 +241,9 @@ def _result(errands: Sequence[Errand], views: Sequence[RunView]) -> Result:
         data = {"results": [{"task": one.task, **it} for one, it in zip(errands, told, strict=True)]}
     status = "ok" if done == len(views) else "partial" if done else "error"
     fault = Fault("child_stopped", f"Not finished: {'; '.join(problems)}.") if problems else None
-    return Result(status, data, fault)  # type: ignore[arg-type] # one of the three
+    # who read from outside may say what was read there
+    trust: Trust = "untrusted" if any(view.state.is_tainted for view in views) else "trusted"
+    return Result(status, data, fault, trust=trust)  # type: ignore[arg-type] # one of the three
 
 
 def _told(view: RunView) -> dict[str, Any]:
@@ -245,6 +262,8 @@ def _told(view: RunView) -> dict[str, Any]:
         "ms": used.worked_ms,
         "effects": list(state.effects),
         "unknowns": list(state.unknowns),
+        "outside": ", ".join(state.origins) if state.is_tainted else "",
+        "private": state.is_private,
     }
     if view.files:
         told["files"] = [Path(file.path).name for file in view.files]

@@ -113,6 +113,10 @@ def intake_of(errand: Errand, parent: RunState, count: int) -> dict[str, Any]:
         "root": parent.root or parent.run,
         "parent": parent.run,
         "tools": list(errand.tools),
+        "place": parent.place,
+        "tainted": parent.is_tainted,
+        "private": parent.is_private,
+        "origins": list(parent.origins),
     }
 
 

@@ -9,7 +9,19 @@ from hermes_bot.errors import RunOver
 from hermes_bot.fold import apply, fold
 from hermes_bot.runs.posts import budget_post, final_post, question_post
 from hermes_bot.state import OVER, Note, Row
-from hermes_bot.store import effects, inbox, journal, messages, outbox, questions, runs, spend
+from hermes_bot.store import (
+    approvals,
+    audit,
+    effects,
+    inbox,
+    journal,
+    messages,
+    outbox,
+    questions,
+    runs,
+    spend,
+)
+from hermes_bot.store.audit import Entry
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.effects import Intent
 from hermes_bot.store.messages import Line
@@ -23,7 +35,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import Incoming, Outgoing
     from hermes_bot.ports import Clock, Outcome, Prepared, Prior
-    from hermes_bot.state import RunState, Status
+    from hermes_bot.state import Consent, RunState, Status
     from hermes_bot.store.database import Database
 
 Added: TypeAlias = "tuple[tuple[int, Incoming], ...]"
@@ -97,8 +109,8 @@ class RunJournal:
             prior = _begin_effect(db, state, intent, now) if intent else None
             if calms:
                 runs.calm(db, state.parent or state.run)  # a child's progress is its parent's
-            if outcome:
-                effects.settle(db, outcome.key, outcome.result, now)
+            if outcome and effects.settle(db, outcome.key, outcome.result, now):
+                audit.note(db, _done(state, outcome, rows), now)
             _book(db, state, rows, self._desk.zone)
             follow(db, state, now)
             return prior
@@ -140,6 +152,9 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
         state = state.changed(thread=now_in)  # the platform gave the channel another id while it worked
     if state.status == "waiting" and state.question is not None:
         questions.ask(db, state.question, state.run, now)
+        if state.question.consent is not None:
+            approvals.ask(db, state.question.id, state.question.consent, state.run, now)
+            audit.note(db, _asked(state, state.question.consent), now)
         post(db, question_post(state, state.question, _answered_message(db, state.run)), state.run, now)
     elif state.status in OVER:
         post(db, final_post(state, _answered_message(db, state.run)), state.run, now)
@@ -157,6 +172,21 @@ def end_children(db: sqlite3.Connection, parent: str, now: datetime) -> list[str
         begun += effects.under_way(db, child.id)
         effects.mark_unknown(db, child.id)
     return begun
+
+
+def _asked(state: RunState, consent: Consent) -> Entry:
+    detail = f"run={state.run} action={consent.key} rule={consent.rule} needed={consent.needed}"
+    return Entry(state.asker or "nobody", "approval.ask", consent.tool, "asked", detail)
+
+
+def _done(state: RunState, outcome: Outcome, rows: Sequence[Row]) -> Entry:
+    """Return the audit row of an effect: which call, under what signs, and how it ended; no contents."""
+    row = next((row for row in rows if row.action_hash), rows[-1])
+    signs = " ".join(
+        sign for sign, is_on in (("tainted", state.is_tainted), ("private", state.is_private)) if is_on
+    )
+    detail = f"run={state.run} action={row.action_hash}{f' {signs}' if signs else ''}"
+    return Entry(state.asker or "nobody", "tool.run", row.action, effects.state_of(outcome.result), detail)
 
 
 def _answered_message(db: sqlite3.Connection, run: str) -> str:

@@ -8,7 +8,7 @@ import logging
 import secrets
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from hermes_bot.errors import RunOver, RunPaused, StoreError
 from hermes_bot.fold import fold
@@ -16,6 +16,7 @@ from hermes_bot.logs import fields
 from hermes_bot.loop.engine import carry
 from hermes_bot.loop.report import inert
 from hermes_bot.loop.verdict import STOP
+from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import joined_text, transcript
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
@@ -24,7 +25,7 @@ from hermes_bot.runs.posts import reminder_post
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import RunView, view_of
 from hermes_bot.state import Goal, Row
-from hermes_bot.store import audit, inbox, journal, messages, questions, runs
+from hermes_bot.store import approvals, audit, inbox, journal, messages, questions, runs, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.messages import Line
 from hermes_bot.store.runs import RunRecord
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from hermes_bot.runs.hands import Hands
     from hermes_bot.runs.journal import Added
     from hermes_bot.state import RunState
+    from hermes_bot.store.approvals import Ballot
+    from hermes_bot.store.questions import QuestionRecord
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -50,11 +53,17 @@ READ_CHARS = 1_000_000  # of the transcript are read at most, to show its last f
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What an answer did: its run goes on, or is over by it (Stop on a budget)."""
+    """What an answer did to its run.
+
+    Attributes:
+        then: the run goes on, is over by it (Stop on a budget), or waits still (one yes of two).
+        say: what to tell who answered.
+    """
 
     thread: ThreadKey
     run: str
-    goes_on: bool
+    then: Literal["goes on", "is over", "waits"]
+    say: str = ""
 
 
 class Runs:
@@ -88,6 +97,8 @@ class Runs:
                 return None
             inbox.take(db, inbox_ids, run)
             goal, asked = self._goal(db, heard, files), heard[0]
+            known = threads.get(db, asked.thread)  # a thread that our own post opened is known better than it
+            place = known.place if known and known.place != "channel" else asked.place
             given = within_day(db, limits, self._hands.budgets, asked, now.astimezone(self._desk.zone).date())
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
@@ -97,6 +108,7 @@ class Runs:
                 "thread": str(asked.thread),
                 "asker": asked.user,
                 "root": run,
+                "place": place,
             }
             journal.append(db, [Row(run, 0, "intake", now, data)])
             return run
@@ -190,6 +202,8 @@ class Runs:
         def store(db: sqlite3.Connection) -> Settled | None:
             now = self._desk.clock.now()
             asked = questions.get(db, question)
+            if asked is not None and (ballot := approvals.get(db, question)) is not None:
+                return self._vote(db, asked, ballot, said, text, inbox_id)
             if asked is None or not questions.answer(db, question, user, text, now):
                 return None
             audit.note(db, Entry(user, "question.answer", question, "done"), now)
@@ -199,15 +213,36 @@ class Runs:
             if asked.question.kind == "budget" and text == STOP:
                 change.end(db, asked.run, {"verdict": "stop", "reason": "budget"}, WAITING, now)
                 inbox.finish(db, [inbox_id])
-                return Settled(asked.thread, asked.run, goes_on=False)
+                return Settled(asked.thread, asked.run, "is over")
             if said.press is not None:  # what was chosen stands in the transcript as if it had been typed
                 messages.add(db, Line(asked.thread, user, said.user_name, text, now, said.event_id))
             data = {"user": user, "name": said.user_name, "text": text, "question": question}
             change.append(db, asked.run, "person", data, WAITING, now)
             inbox.take(db, [inbox_id], asked.run)
-            return Settled(asked.thread, asked.run, goes_on=True)
+            return Settled(asked.thread, asked.run, "goes on")
 
         return await self._desk.db.transact("question.answer", store)
+
+    def _vote(
+        self,
+        db: sqlite3.Connection,
+        asked: QuestionRecord,
+        ballot: Ballot,
+        said: Incoming,
+        text: str,
+        inbox_id: int,
+    ) -> Settled | None:
+        """Count somebody's yes or no to an action; None where it is decided already."""
+        now = self._desk.clock.now()
+        moment = f"{now.astimezone(self._desk.zone):%Y-%m-%d %H:%M %Z}"
+        cast = ballots.cast(db, asked, ballot, ballots.Say(said.user, said.user_name, text, now, moment))
+        if cast is None:
+            return None
+        if cast.is_open:
+            inbox.finish(db, [inbox_id])
+            return Settled(asked.thread, asked.run, "waits", cast.say)
+        inbox.take(db, [inbox_id], asked.run)
+        return Settled(asked.thread, asked.run, "goes on")
 
     async def stop(self, thread: ThreadKey, user: str, dropped: Collection[int] = ()) -> list[str]:
         """End every run of a thread, whatever it does or waits for; return their ids.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hermes_bot.consent import whole_arguments
 from hermes_bot.loop.report import budget_text, inert, progress_report
 from hermes_bot.messages import Button, Outgoing, Press
 from hermes_bot.ports import CONTINUE_PREFIX
@@ -18,6 +20,11 @@ UNVERIFIED = "_Unverified: I could not back all of this with what I did._"
 
 
 def question_post(state: RunState, question: Question, reply_to: str) -> Outgoing:
+    """Return the post of a run's question."""
+    return question_post_of(question, state.thread, reply_to)
+
+
+def question_post_of(question: Question, thread: ThreadKey, reply_to: str = "") -> Outgoing:
     """Return a question's post: buttons for its options, or a line that says how to answer."""
     buttons = tuple(Button(label, Press(question.id, index)) for index, label in enumerate(question.options))
     hint = ""
@@ -25,12 +32,19 @@ def question_post(state: RunState, question: Question, reply_to: str) -> Outgoin
         hint = "\n\n_Choose one, or reply here._" if question.open else "\n\n_Choose one._"
     return Outgoing(
         key=question_key(question.id),
-        thread=state.thread,
+        thread=thread,
         text=question.text + hint,
         kind="question",
         buttons=buttons,
+        files=whole_arguments(question.consent) if question.consent else (),
         reply_to=reply_to,
     )
+
+
+def counted_card(question: Question, thread: ThreadKey, number: int, say: str) -> Outgoing:
+    """Return what takes the place of an approval's post after the n-th yes of several: it stays open."""
+    card = question_post_of(question, thread)
+    return replace(card, key=f"{card.key}/vote-{number}", text=f"{question.text}\n\n_{say}_", edits=card.key)
 
 
 def reminder_post(question: Question, thread: ThreadKey, number: int, reply_to: str = "") -> Outgoing:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_bot.fold import apply, fold
 from hermes_bot.loop.report import inert
 from hermes_bot.runs.journal import AT_WORK, advance, follow
 from hermes_bot.runs.posts import closed_card, closed_reminder, settled_card
 from hermes_bot.state import OVER, Row
-from hermes_bot.store import audit, effects, inbox, journal, outbox, questions, runs
+from hermes_bot.store import approvals, audit, effects, inbox, journal, outbox, questions, runs
 from hermes_bot.store.audit import Entry
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def end(db: sqlite3.Connection, run: str, data: Data, expect: Collection[Status]
 def cancel(db: sqlite3.Connection, record: RunRecord, user: str, now: datetime) -> None:
     """End a run because a person said so, whatever it does or waits for."""
     if asked := questions.open_of_run(db, record.id):
-        questions.close(db, asked.question.id, "cancelled", now)
+        _close(db, asked.question.id, "cancelled", now)
         close_card(db, asked, "✖ Not needed any more: the run was stopped.", now)
     its = [record.id, *(child.id for child in runs.open_children(db, record.id))]
     begun = [tool for one in its for tool in effects.under_way(db, one)]
@@ -86,7 +86,7 @@ def expire(db: sqlite3.Connection, asked: QuestionRecord, now: datetime) -> tupl
     else:
         reason = "budget" if asked.question.kind == "budget" else "unanswered"
         end(db, asked.run, {"verdict": "stop", "reason": reason}, WAITING, now)
-    questions.close(db, asked.question.id, "expired", now)
+    _close(db, asked.question.id, "expired", now)
     said = f"the default was taken: {inert(asked.question.default)}" if goes_on else "the run was stopped"
     close_card(db, asked, f"✖ Nobody answered in time; {said}.", now)
     return (asked.thread, asked.run) if goes_on else None
@@ -113,9 +113,16 @@ def end_unposted(db: sqlite3.Connection, question: str, why: str, now: datetime)
     asked = questions.get(db, question)
     if asked is None or asked.state != "open" or asked.asked_at is not None:
         return
-    questions.close(db, question, "cancelled", now)
+    _close(db, question, "cancelled", now)
     say = f"my question could not be posted ({why})."
     end(db, asked.run, {"verdict": "fail", "reason": "unposted", "say": say}, WAITING, now)
+
+
+def _close(
+    db: sqlite3.Connection, question: str, state: Literal["expired", "cancelled"], now: datetime
+) -> None:
+    questions.close(db, question, state, now)
+    approvals.settle(db, question, state, now)  # silence is never a yes
 
 
 def close_card(db: sqlite3.Connection, asked: QuestionRecord, say: str, now: datetime) -> None:

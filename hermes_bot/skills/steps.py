@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from hermes_bot.decisions import Action
 from hermes_bot.errors import ModelError, SkillError
-from hermes_bot.messages import Result, failed
+from hermes_bot.messages import Result, failed, origin_of
 from hermes_bot.ports import Outcome, Prepared, Prompt
 from hermes_bot.skills import bench as benches
 from hermes_bot.skills.chain import ModelWork, SayWork, Step, ToolWork
@@ -224,6 +224,7 @@ async def _record(task: Task, bench: Bench, item: int, came: _Attempt) -> None:
         "item": item,
         "data": benches.kept(result, may_retry=came.action is not None and not came.is_effect),
         "effect": came.is_effect,
+        **origin_of(result, _source(task), is_private=bool(came.prepared and came.prepared.is_private)),
     }
     row = bench.row(data, status=result.status, action=came.action, ms=result.duration_ms)
     outcome = Outcome(came.prepared.key, result) if came.prepared and came.is_effect else None
@@ -247,6 +248,11 @@ async def _attempt(task: Task, bench: Bench, item: int) -> _Attempt | Question:
         return _Attempt(failed("template", str(error)))
 
 
+def _source(task: Task) -> str:
+    """Return what a step's data comes from: its tool; a model wrote what it was given, in other words."""
+    return task.step.work.tool if isinstance(task.step.work, ToolWork) else task.skill
+
+
 def _status_line(task: Task) -> str:
     if task.step.status:
         return render(task.step.status, task.names, where=task.where("status"))
@@ -265,6 +271,8 @@ async def _run_action(task: Task, bench: Bench, action: Action, item: int) -> _A
     prepared = bench.toolbox.prepare(action, bench.state, step=task.step.id, item=item)
     if isinstance(prepared, Result):
         return _Attempt(prepared, action)
+    if prepared.asks is not None:
+        return prepared.asks
     if prepared.risk != "read" and (prior := await _prior(task, bench, prepared, item)) is not None:
         return _Attempt(prior, prepared.action, prepared)
     started = bench.context.clock.monotonic()

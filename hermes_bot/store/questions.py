@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 State = Literal["open", "answered", "expired", "cancelled"]
 
 FIRST_REMINDER = timedelta(hours=1)
+FIRST_REMINDER_OF_APPROVAL = timedelta(minutes=10)
 NEXT_REMINDERS = timedelta(days=1)
 EXPIRES = timedelta(days=3)
 
@@ -54,8 +55,10 @@ _SELECT = """SELECT id, text, options, open, field, fallback, kind, run, thread,
 _ASK = """INSERT INTO questions (id, run, thread, asker, text, options, open, field, fallback, kind,
     created_at, expires_at) SELECT ?, id, thread, asker, ?, ?, ?, ?, ?, ?, ?, ?
     FROM runs WHERE runs.id = ?"""
-_POSTED = """UPDATE questions SET posted = ?, asked_at = ?, remind_after = ?, expires_at = ?
-    WHERE id = ? AND asked_at IS NULL"""
+_POSTED = """UPDATE questions SET posted = :posted, asked_at = :at,
+    remind_after = :at + CASE kind WHEN 'approval' THEN :soon ELSE :later END,
+    expires_at = expires_at - created_at + :at
+    WHERE id = :id AND asked_at IS NULL"""
 _ANSWER = """UPDATE questions SET state = 'answered', answered_by = ?, answer = ?, closed_at = ?
     WHERE id = ? AND state = 'open' AND expires_at > ?"""
 
@@ -67,7 +70,8 @@ def ask(db: sqlite3.Connection, question: Question, run: str, at: datetime) -> N
     ever took does not keep its run for ever.
     """
     it = question
-    times = to_ms(at), to_ms(at + EXPIRES)
+    lasts = timedelta(seconds=it.consent.seconds) if it.consent else EXPIRES
+    times = to_ms(at), to_ms(at + lasts)
     options = to_json(list(it.options))
     texts = clean(it.text), options, it.open, clean(it.field), clean(it.default), it.kind
     db.execute(_ASK, (it.id, *texts, *times, run))
@@ -75,8 +79,10 @@ def ask(db: sqlite3.Connection, question: Question, run: str, at: datetime) -> N
 
 def posted(db: sqlite3.Connection, id_: str, platform_id: str, at: datetime) -> bool:
     """Start the timers at the platform's receipt; False where they run already."""
-    times = to_ms(at), to_ms(at + FIRST_REMINDER), to_ms(at + EXPIRES)
-    return db.execute(_POSTED, (platform_id, *times, id_)).rowcount == 1
+    times = {"soon": FIRST_REMINDER_OF_APPROVAL, "later": FIRST_REMINDER}
+    lengths = {name: round(one.total_seconds() * 1000) for name, one in times.items()}
+    values = {"posted": platform_id, "at": to_ms(at), "id": id_, **lengths}
+    return db.execute(_POSTED, values).rowcount == 1
 
 
 def get(db: sqlite3.Connection, id_: str) -> QuestionRecord | None:

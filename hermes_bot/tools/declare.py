@@ -33,6 +33,8 @@ class Declaration(TypedDict, total=False):
         private: it reads team data.
         outside: what it returns was written outside; its results count as untrusted.
         outward: its effect is seen outside the thread.
+        elsewhere: it speaks to other people of the platform, which nothing private may be told.
+        lasting: its effect outlives the run: a schedule, something remembered.
         timeout: seconds for the whole call, retries included.
         max_chars: what of its result the model gets to see.
         retries: further tries after a retryable failure; only idempotent tools are retried.
@@ -47,6 +49,8 @@ class Declaration(TypedDict, total=False):
     private: bool
     outside: bool
     outward: bool
+    elsewhere: bool
+    lasting: bool
     timeout: float
     max_chars: int
     retries: int
@@ -79,6 +83,8 @@ class Tool:
     private: bool = False
     outside: bool = False
     outward: bool = False
+    elsewhere: bool = False
+    lasting: bool = False
     timeout: float = 20.0
     max_chars: int = 4_000
     retries: int = 0

@@ -38,6 +38,7 @@ def post_tools(policy: Policy, poster: Poster, db: Database) -> tuple[Tool, ...]
     @tool(
         risk="write",
         outward=True,
+        elsewhere=True,
         timeout=DELIVER_SECONDS + 10,
         reconcile=desk.became,
         example={"channel": "slack:T1:C1", "text": "checkout is back."},

@@ -23,8 +23,27 @@ Allow = Callable[[str, RunState], str]
 """Says why a run may not use a tool, in a sentence; empty where it may."""
 
 
+class Walls(Protocol):
+    """What stands between a decided action and its run."""
+
+    def judge(
+        self, tool: Tool, action: Action, state: RunState, step: str, item: int
+    ) -> Question | Result | None:
+        """Return what people must agree to first, or why it may not run at all; None where it may."""
+        ...
+
+
 def _allow_all(_name: str, _state: RunState) -> str:
     return ""
+
+
+class _NobodyAgrees:
+    """Stands where nobody can be asked: what needs consent does not run."""
+
+    def judge(self, tool: Tool, action: Action, state: RunState, step: str, item: int) -> Result | None:
+        """Refuse what is dangerous."""
+        del action, state, step, item
+        return _needs_approval(tool) if tool.risk == "danger" else None
 
 
 class Source(Protocol):
@@ -52,6 +71,7 @@ class CoreToolbox:
         *,
         sources: Sequence[Source] = (),
         allow: Allow | None = None,
+        walls: Walls | None = None,
         workers: Workers | None = None,
     ) -> None:
         self._tools: dict[str, Tool] = {}
@@ -60,6 +80,7 @@ class CoreToolbox:
         self._cards = {name: card_of(one) for name, one in self._tools.items()}
         self._sources = tuple(sources)
         self._allow = allow or _allow_all
+        self._walls = walls or _NobodyAgrees()
         self._workers = workers or Workers()
 
     @property
@@ -93,11 +114,12 @@ class CoreToolbox:
             return failed("invalid_args", f"{tool.name}: {error}")
         except Exception as raised:  # noqa: BLE001 - a plug-in's own type may raise anything as it validates
             return outcome_of_error(raised, replace(tool, risk="read"))
-        if tool.risk == "danger":
-            return _needs_approval(tool)
         canonical = Action(tool.name, args)
+        asks = self._walls.judge(tool, canonical, state, step, item)
+        if isinstance(asks, Result):
+            return asks
         key = "" if tool.risk == "read" else effect_key(canonical, state, step=step, item=item)
-        return _prepared(tool, canonical, key)
+        return replace(_prepared(tool, canonical, key), asks=asks)
 
     async def run(self, prepared: Prepared, context: ToolContext) -> Result | Question:
         """Run a prepared action inside its time-out, retried where that is safe.
@@ -108,8 +130,10 @@ class CoreToolbox:
         tool = self.find(prepared.action.name)
         if tool is None:
             return self._unknown(prepared.action.name, context.state)
-        if tool.risk == "danger":
-            return _needs_approval(tool)
+        # looked at once more, so that no way to a tool leads past the walls
+        walls = self._walls.judge(tool, prepared.action, context.state, context.step, context.item)
+        if walls is not None:
+            return walls if isinstance(walls, Result) else _needs_approval(tool)
         return await self._timed(tool, tool.call, prepared, context)
 
     async def reconcile(self, prepared: Prepared, context: ToolContext) -> Result | None:
@@ -185,6 +209,7 @@ def _prepared(tool: Tool, action: Action, key: str) -> Prepared:
         timeout=tool.timeout,
         is_idempotent=tool.is_idempotent,
         max_chars=tool.max_chars,
+        is_private=tool.private,
     )
 
 

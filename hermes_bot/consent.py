@@ -1,0 +1,246 @@
+"""Knows what a run may do by itself, and what people must agree to first. Pure.
+
+Two rules meet here (reliability.md §3). What is dangerous always waits for a person. And of three things a
+run may have by itself only two: the word of outsiders, what is not for everybody, and a way out; the call
+that would make it three waits for a person, whatever the model says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hermes_bot.access import Where
+from hermes_bot.messages import Attachment, failed
+from hermes_bot.state import APPROVE, DENY, Consent, Question, consent_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hermes_bot.access import Policy
+    from hermes_bot.config import Approval, Approvals
+    from hermes_bot.decisions import Action
+    from hermes_bot.messages import Json, Result
+    from hermes_bot.ports import Risk
+    from hermes_bot.state import RunState
+
+SHOWN_CHARS = 300  # of one value on a card; the whole of a longer one is attached
+SHOWN_CARD_CHARS = 1_800  # of all values
+WHOLE_NAME = "arguments.json"
+_READ = "the task has read text from outside, which may give orders"
+_KNOWS = "the task knows what not everybody may read"
+RULES: Mapping[str, str] = {
+    "danger": "It is marked as dangerous.",
+    "tainted": f"It is seen outside this thread, and {_READ}.",
+    "private": f"It is seen outside this thread, and {_KNOWS}.",
+    "lasting": f"Its effect stays, and {_READ}.",
+    "carries": f"Its arguments leave the team; {_KNOWS}, and {_READ}.",
+}
+
+
+PRIVATE_PLACE = (
+    "This conversation is private, and nothing of it is posted elsewhere; no consent changes that. Ask me in "
+    "that channel."
+)
+_PEOPLE: Mapping[str, tuple[str, str]] = {
+    "member": ("member", "members"),
+    "operator": ("operator or admin", "operators or admins"),
+    "admin": ("admin", "admins"),
+}
+
+
+class Deed(Protocol):
+    """What a tool declares of itself, as far as consent goes by it."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 - the declaration's
+    @property
+    def risk(self) -> Risk: ...  # noqa: D102
+    @property
+    def outside(self) -> bool: ...  # noqa: D102
+    @property
+    def outward(self) -> bool: ...  # noqa: D102
+    @property
+    def elsewhere(self) -> bool: ...  # noqa: D102
+    @property
+    def lasting(self) -> bool: ...  # noqa: D102
+
+
+def rule_for(tool: Deed, state: RunState) -> str:
+    """Return the rule by which people must agree to a call of this tool now; empty where none does."""
+    if tool.risk == "danger":
+        return "danger"
+    if tool.risk == "read":
+        # an address or a query can carry data out
+        return "carries" if tool.outside and state.is_tainted and state.is_private else ""
+    if tool.outward and state.is_tainted:
+        return "tainted"
+    if tool.outward and state.is_private:
+        return "private"
+    return "lasting" if tool.lasting and state.is_tainted else ""
+
+
+def terms_for(config: Approvals, tool: str, where: Where) -> Approval:
+    """Return who must agree to a tool's call: as its name says, else its place, else the default."""
+    for pattern, terms in config.tools.items():
+        if fnmatchcase(tool, pattern):
+            return terms
+    return config.places.get(str(where), config.default)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentWalls:
+    """Judges each call by the rules, the lists of people, and what was agreed to; ``tools.toolbox.Walls``."""
+
+    policy: Policy
+    config: Approvals
+
+    def judge(
+        self, tool: Deed, action: Action, state: RunState, step: str, item: int
+    ) -> Question | Result | None:
+        """Return what people must agree to first, or why it may not run at all; None where it may.
+
+        A yes is looked at again here, when the action is about to run: who gave it must still be one who
+        may, and there must be as many of them as are needed now.
+        """
+        if tool.elsewhere and state.place != "channel":
+            return failed("private", PRIVATE_PLACE, status="denied")
+        rule = rule_for(tool, state)
+        where = Where.of(state.thread, state.place)
+        terms = terms_for(self.config, tool.name, where)
+        if not rule or terms.always:
+            return None
+        key = consent_key(action.hash, step, item)
+        ruling = state.ruling(key)
+        if ruling is None:
+            return self._ask(
+                Consent(key, tool.name, action.text, rule, terms.approvers, self._seconds), state
+            )
+        names = ", ".join(ruling.names) or "A person"
+        if not ruling.is_yes:
+            return failed(
+                "refused",
+                f"{names} said no to exactly this. Do not ask again; find another way, or "
+                "finish with what is certain.",
+                status="denied",
+            )
+        valid = [one for one in ruling.by if self.policy.may_approve(one, where, terms, state.asker).ok]
+        if len(set(valid)) < terms.approvers:
+            return failed(
+                "consent_gone",
+                f"{names} agreed, but may not approve this any more, or more people "
+                "must agree now. Nothing was run.",
+                status="denied",
+            )
+        return None
+
+    @property
+    def _seconds(self) -> int:
+        return max(1, round(self.config.expires_hours * 3600))
+
+    def _ask(self, consent: Consent, state: RunState) -> Question | Result:
+        where = Where.of(state.thread, state.place)
+        terms = terms_for(self.config, consent.tool, where)
+        if self.policy.approvers(where, terms, state.asker) < terms.approvers:
+            return failed(
+                "nobody_to_ask",
+                f"{consent.tool} needs the consent of {people(terms)}, and there are not so many here. An "
+                "admin can name them in [access] or [approvals].",
+                status="denied",
+            )
+        number = (
+            f"{state.round}-{consent.key[:8]}"
+            if "/" not in consent.key
+            else f"{state.round}-{_short(consent.key)}"
+        )
+        text = card_text(consent, state, terms)
+        return Question(
+            f"a-{state.run}-{number}", text, (APPROVE, DENY), open=False, kind="approval", consent=consent
+        )
+
+
+def _short(key: str) -> str:
+    """Return a chain step's key, short enough for a button."""
+    head, step, item = key.split("/", 2)
+    return f"{head[:8]}-{re.sub(r'[^A-Za-z0-9_]', '', step)[:16]}-{item}"
+
+
+def people(terms: Approval) -> str:
+    """Return in words who must agree."""
+    one, many = _PEOPLE[terms.role]
+    who = f"one {one}" if terms.approvers == 1 else f"{terms.approvers} different {many}"
+    named = " or people named for it" if terms.people else ""
+    return f"{who}{named}{', but not of whoever asked' if terms.separate else ''}"
+
+
+def card_text(consent: Consent, state: RunState, terms: Approval) -> str:
+    """Return the card: what exactly will run, why people are asked, and who may agree."""
+    shown, is_cut = shown_arguments(consent.args)
+    whole = f"\n_Long values are shortened here; all of it is in `{WHOLE_NAME}`._" if is_cut else ""
+    read = f" It has read: {', '.join(_inert(one) for one in state.origins)}." if state.origins else ""
+    hours = consent.seconds / 3600
+    return (
+        f"**May I run `{consent.tool}`?**\n{fenced(shown, 'json')}{whole}\n"
+        f"{RULES.get(consent.rule, RULES['danger'])}{read} It needs the consent of {people(terms)}, within "
+        f"{hours:g} h. Nothing else is agreed to by it."
+    )
+
+
+def whole_arguments(consent: Consent) -> tuple[Attachment, ...]:
+    """Return what goes with a card whose values are shortened."""
+    _, is_cut = shown_arguments(consent.args)
+    if not is_cut:
+        return ()
+    text = visible(json.dumps(json.loads(consent.args), indent=2, ensure_ascii=False))
+    return (Attachment(WHOLE_NAME, text=text, about=f"The whole arguments of {consent.tool}"),)
+
+
+def shown_arguments(args: str) -> tuple[str, bool]:
+    """Return arguments as a card shows them, and whether something is shortened.
+
+    What cannot be seen is written out, so that no sign can hide or turn around what is agreed to.
+    """
+    value = json.loads(args)
+    text = visible(json.dumps(_short_values(value), indent=2, ensure_ascii=False))
+    is_cut = len(text) > SHOWN_CARD_CHARS or _short_values(value) != value
+    return (text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…"), is_cut
+
+
+def _short_values(value: Json) -> Any:
+    if isinstance(value, str):
+        if len(value) <= SHOWN_CHARS:
+            return value
+        half = SHOWN_CHARS // 2
+        return f"{value[:half]} (… {len(value) - 2 * half:,} of {len(value):,} characters …) {value[-half:]}"
+    if isinstance(value, dict):
+        return {name: _short_values(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_short_values(one) for one in value]
+    return value
+
+
+_UNSEEN = re.compile(
+    "[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """Return a text with every sign that cannot be seen, or turns others around, written as its number."""
+    return _UNSEEN.sub(lambda found: f"\\u{{{ord(found.group()):x}}}", text)
+
+
+def fenced(text: str, kind: str = "") -> str:
+    """Return a text as a code block that nothing inside can close."""
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    return f"{fence}{kind}\n{text}\n{fence}"
+
+
+def _inert(text: str) -> str:
+    flat = visible(" ".join(text.replace("`", "'").split()))
+    return f"`{flat[:80]}`"
