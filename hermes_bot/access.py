@@ -180,6 +180,10 @@ class Policy:
             return _YES
         return Verdict(ok=False, why=_refusal(person, verb, role), is_silent=self.is_bot(person))
 
+    def hears(self, person: str, thread: ThreadKey, kind: Place) -> bool:
+        """Whether what somebody says in a thread may reach our work there."""
+        return self.allowed(person, "ask", Where.of(thread, kind)).ok
+
     def may_approve(self, person: str, where: Where, terms: Approval, asker: str) -> Verdict:
         """Say whether somebody may consent to an action that ``asker`` wants done in a place."""
         if terms.separate and person == asker:

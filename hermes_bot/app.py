@@ -124,7 +124,7 @@ class App:
         walls = ConsentWalls(policy, config.approvals)
         hands, close = build_hands(config, self.registry, tools, self.clock, walls)
         self._stack.push_async_callback(close)
-        hands = replace(hands, read=self._parts.read)
+        hands = replace(hands, read=self._parts.read, is_heard=policy.hears)
         self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
         self._joiner = Joiner(self.db, self._served)

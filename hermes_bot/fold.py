@@ -173,7 +173,7 @@ def _person(state: RunState, row: Row) -> RunState:
     note = Note(
         data["user"], data.get("name", ""), data["text"], data.get("question", ""), data.get("message", "")
     )
-    state = state.changed(notes=(*state.notes, note))
+    state = _marked(state, data).changed(notes=(*state.notes, note))
     if not note.question:
         return state
     is_budget = state.question is not None and state.question.kind == "budget"

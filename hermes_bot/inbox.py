@@ -73,7 +73,15 @@ class Inbox:
             keep_earlier(db, said.thread, said.earlier)
             if said.kind == "message" and said.text:
                 key = said.message_id or said.event_id
-                line = Line(said.thread, said.user, said.user_name, said.text, said.sent_at, key)
+                line = Line(
+                    said.thread,
+                    said.user,
+                    said.user_name,
+                    said.text,
+                    said.sent_at,
+                    key,
+                    outside=said.is_outside,
+                )
                 messages.add(db, line)
             asked = questions.open_of_thread(db, said.thread)
             accepted = Accepted(number, said, asked[-1] if asked else None, before or ())
@@ -130,7 +138,15 @@ class Inbox:
 def _rewritten(said: Incoming, change: Incoming) -> Line:
     """Return a message's line of the transcript as it reads after an edit or a deletion."""
     text = "(deleted)" if change.kind == "delete" else _bounded(change).text
-    return Line(said.thread, said.user, said.user_name, text, said.sent_at, said.message_id)
+    return Line(
+        said.thread,
+        said.user,
+        said.user_name,
+        text,
+        said.sent_at,
+        said.message_id,
+        outside=said.is_outside,
+    )
 
 
 def _bounded(incoming: Incoming) -> Incoming:

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import logging
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
@@ -38,6 +39,7 @@ def keep_earlier(db: sqlite3.Connection, thread: ThreadKey, said: Sequence[Earli
     """Put what was said before into the transcript; what is there already is not doubled."""
     for one in said:
         line = Line(thread, one.user, one.user_name, one.text, one.sent_at, one.message_id, one.from_bot)
+        line = replace(line, outside=not (one.user or one.from_bot))
         if one.text.strip() and not messages.has(db, thread, one.message_id):
             messages.add(db, line)
 

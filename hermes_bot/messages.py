@@ -139,6 +139,7 @@ class Incoming:
         joins: the thread is older than this message: what was said in it before is worth asking for.
         earlier: what of the thread came with the message: the message it replies to, say.
         is_bot: another program wrote it; only allowed ones get this far.
+        quotes: it holds what somebody else wrote: something forwarded, shared or attached as a card.
     """
 
     event_id: str
@@ -160,6 +161,12 @@ class Incoming:
     joins: bool = False
     earlier: tuple[Earlier, ...] = ()
     is_bot: bool = False
+    quotes: bool = False
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether its words are not all those of a person we work for."""
+        return self.quotes or self.is_bot or not self.user
 
 
 @dataclass(frozen=True, slots=True)

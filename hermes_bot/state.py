@@ -184,13 +184,18 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person said to a run: added while it worked (``question`` empty) or as an answer."""
+    """What a person said to a run: added while it worked (``question`` empty) or as an answer.
+
+    Attributes:
+        outside: what in it somebody else wrote; empty where nothing is.
+    """
 
     user: str
     name: str
     text: str
     question: str = ""
     message: str = ""
+    outside: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ def _said(event: Message, event_id: str, site: Site) -> Incoming | None:
         place=place,
         joins=root != event.ts,
         is_bot=bool(event.bot_id),
+        quotes=bool(event.attachments),
     )
 
 

@@ -93,6 +93,7 @@ class Intake:
                 is_command=heard.is_command,
                 earlier=(quoted(asked, me),) if asked is not None else (),
                 is_bot=heard.author.is_bot,
+                quotes=message.forward_origin is not None,
             )
         )
 

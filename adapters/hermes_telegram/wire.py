@@ -80,6 +80,7 @@ class Message(_Form):
     message_thread_id: Id = 0
     is_topic_message: bool = False
     is_automatic_forward: bool = False
+    forward_origin: dict[str, Any] | None = None
     reply_to_message: Message | None = None
     text: str = ""
     entities: tuple[Entity, ...] = ()

@@ -165,7 +165,7 @@ async def reason(pen: Pen, desk: Desk) -> None:
     """Observe and decide: take in what people added, build the prompt, ask the model, read its answer."""
     for note in pen.added():
         added = {"user": note.user, "name": note.name, "text": note.text, "message": note.message}
-        pen.write("person", added)
+        pen.write("person", {**added, "outside": note.outside} if note.outside else added)
     before, at, number = pen.state, pen.moment(), pen.state.round + 1
     if number == 1 and before.goal.skill:  # a skill called by name needs no model to choose it
         pen.write("observe", {}, at=at, round=number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hermes_bot.messages import Incoming
     from hermes_bot.store.messages import Line
@@ -29,11 +29,18 @@ def _units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def transcript(lines: Sequence[Line], said: Sequence[Incoming]) -> tuple[str, ...]:
+def before(
+    lines: Sequence[Line], said: Sequence[Incoming], is_heard: Callable[[str], bool]
+) -> tuple[tuple[str, ...], bool]:
     """Return what was said before these messages, oldest first, each line with its author.
 
-    A long line is shortened in its middle, so that one long answer does not hide all that was said.
+    A long line is shortened in its middle, so that one long answer does not hide all that was said. People
+    who may not speak to the bot are left out; what programs said stays, and is the words of outsiders.
+
+    Returns:
+        The lines, and whether any of them holds the words of outsiders.
     """
+    is_outside = False
     own = {message.message_id or message.event_id for message in said}
     # a platform may learn what somebody is called only after their first message
     called = {line.author: line.name for line in lines if line.name}
@@ -41,7 +48,7 @@ def transcript(lines: Sequence[Line], said: Sequence[Incoming]) -> tuple[str, ..
     kept: list[str] = []
     room = TRANSCRIPT_CHARS
     for line in reversed(lines):
-        if line.key in own:
+        if line.key in own or not (line.from_bot or line.outside or is_heard(line.author)):
             continue
         who = "you" if line.from_bot else line.name or called.get(line.author) or line.author
         shown = f"{who}: {_shortened(line.text)}"
@@ -49,7 +56,8 @@ def transcript(lines: Sequence[Line], said: Sequence[Incoming]) -> tuple[str, ..
         if room < 0:
             break
         kept.append(shown)
-    return tuple(reversed(kept))
+        is_outside = is_outside or line.outside
+    return tuple(reversed(kept)), is_outside
 
 
 def _shortened(text: str) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hermes_bot.config import Profile
     from hermes_bot.decisions import Decision
     from hermes_bot.loop.context import Frame
+    from hermes_bot.messages import Place, ThreadKey
     from hermes_bot.ports import Clock, Journal, Model, Toolbox
 
 
@@ -28,6 +29,7 @@ class Hands:
         choose: says which skill a text plainly asks for; empty where none.
         workspaces: the folder that holds every thread's workspace.
         read: turns a model's answer into a decision.
+        is_heard: whether what somebody says in a place may reach a run at all.
     """
 
     model: Model
@@ -38,6 +40,7 @@ class Hands:
     workspaces: Path
     budgets: Budgets = field(default_factory=Budgets)
     read: Callable[..., Decision] = decide
+    is_heard: Callable[[str, ThreadKey, Place], bool] = lambda *_: True
 
     def desk(self, journal: Journal, clock: Clock, workspace: Path, is_closing: Callable[[], bool]) -> Desk:
         """Return the desk of one run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.errors import RunOver
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hermes_bot.store.database import Database
 
 Added: TypeAlias = "tuple[tuple[int, Incoming], ...]"
+QUOTED = "a message that quotes somebody"
 AT_WORK: tuple[Status, ...] = ("queued", "running")
 
 
@@ -73,7 +74,13 @@ class RunJournal:
         added = self._added()
         self._taken.extend(number for number, _ in added)
         return tuple(
-            Note(said.user, said.user_name, said.text, message=said.message_id or said.event_id)
+            Note(
+                said.user,
+                said.user_name,
+                said.text,
+                message=said.message_id or said.event_id,
+                outside=QUOTED if said.is_outside else "",
+            )
             for _, said in added
         )
 
@@ -155,9 +162,12 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
         if state.question.consent is not None:
             approvals.ask(db, state.question.id, state.question.consent, state.run, now)
             audit.note(db, _asked(state, state.question.consent), now)
-        post(db, question_post(state, state.question, _answered_message(db, state.run)), state.run, now)
+        asked = question_post(state, state.question, _answered_message(db, state.run))
+        post(db, asked, state.run, now, outside=state.is_tainted)
     elif state.status in OVER:
-        post(db, final_post(state, _answered_message(db, state.run)), state.run, now)
+        post(
+            db, final_post(state, _answered_message(db, state.run)), state.run, now, outside=state.is_tainted
+        )
         inbox.finish(db, [stored.id for stored in inbox.of_run(db, state.run)])
 
 
@@ -195,12 +205,15 @@ def _answered_message(db: sqlite3.Connection, run: str) -> str:
     return taken[0].incoming.message_id if taken else ""
 
 
-def post(db: sqlite3.Connection, message: Outgoing, run: str, now: datetime) -> None:
+def post(
+    db: sqlite3.Connection, message: Outgoing, run: str, now: datetime, *, outside: bool = False
+) -> None:
     """Put a post into the outbox and into our own transcript; one without a word is none."""
     if not message.text.strip():
         return
     if outbox.put(db, message, now, run):
         line = Line(message.thread, "bot", "", message.text, now, message.key, from_bot=True, run=run)
+        line = replace(line, outside=outside)
         messages.add(db, line)
 
 

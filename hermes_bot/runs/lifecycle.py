@@ -18,7 +18,7 @@ from hermes_bot.loop.report import inert
 from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
-from hermes_bot.runs.goal import joined_text, transcript
+from hermes_bot.runs.goal import before, joined_text
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
 from hermes_bot.runs.limits import limits_of, within_day
 from hermes_bot.runs.posts import reminder_post
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from hermes_bot.messages import Incoming, Request, ThreadKey
+    from hermes_bot.messages import Incoming, Place, Request, ThreadKey
     from hermes_bot.runs.hands import Hands
     from hermes_bot.runs.journal import Added
     from hermes_bot.state import RunState
@@ -48,6 +48,7 @@ T = TypeVar("T")
 
 MAX_STARTS = 3  # a run that brings the process down is started again this often at most
 CHOOSE_CHARS = 2_000  # of a message are looked at to see whether it plainly calls a skill
+EARLIER = "what was said in this thread"
 READ_CHARS = 1_000_000  # of the transcript are read at most, to show its last few thousand
 
 
@@ -96,9 +97,8 @@ class Runs:
             if not heard:
                 return None
             inbox.take(db, inbox_ids, run)
-            goal, asked = self._goal(db, heard, files), heard[0]
-            known = threads.get(db, asked.thread)  # a thread that our own post opened is known better than it
-            place = known.place if known and known.place != "channel" else asked.place
+            asked, place = heard[0], _place(db, heard[0])
+            goal, is_outside = self._goal(db, heard, files, place)
             given = within_day(db, limits, self._hands.budgets, asked, now.astimezone(self._desk.zone).date())
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
@@ -109,23 +109,33 @@ class Runs:
                 "asker": asked.user,
                 "root": run,
                 "place": place,
+                **({"tainted": True, "origins": [EARLIER]} if is_outside else {}),
             }
             journal.append(db, [Row(run, 0, "intake", now, data)])
             return run
 
         return await self._desk.db.transact("run.begin", store)
 
-    def _goal(self, db: sqlite3.Connection, said: Sequence[Incoming], files: str) -> Goal:
+    def _goal(
+        self, db: sqlite3.Connection, said: Sequence[Incoming], files: str, place: Place
+    ) -> tuple[Goal, bool]:
+        """Return the goal, and whether it, or what was said before, holds the words of outsiders."""
         first, text = said[0], joined_text(said)
         request = first.request
         skill = request.skill if request and request.skill else self._hands.choose(text[:CHOOSE_CHARS])
-        return Goal(
+        lines, is_outside = before(
+            messages.recent(db, first.thread, READ_CHARS),
+            said,
+            lambda author: self._hands.is_heard(author, first.thread, place),
+        )
+        goal = Goal(
             text="\n\n".join(part for part in (text, files) if part),
             author=first.user_name or first.user,
             skill=skill,
             params=dict(request.params) if request else {},
-            transcript=transcript(messages.recent(db, first.thread, READ_CHARS), said),
+            transcript=lines,
         )
+        return goal, is_outside or any(message.is_outside for message in said)
 
     async def carry(self, run: str, *, added: Callable[[], Added], show: Callable[[str], None]) -> None:
         """Carry a run until it waits or is over; does nothing where it is over already.
@@ -364,6 +374,12 @@ class Runs:
         folder = self._hands.workspaces / name
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
+
+
+def _place(db: sqlite3.Connection, asked: Incoming) -> Place:
+    """Return who reads a thread; of one that a post of ours opened we know more than a message tells."""
+    known = threads.get(db, asked.thread)
+    return known.place if known and known.place != "channel" else asked.place
 
 
 def _still_queued(db: sqlite3.Connection, ids: Sequence[int], said: Sequence[Incoming]) -> list[Incoming]:

@@ -46,11 +46,12 @@ class Stored:
 
 
 _SELECT = """SELECT id, event_id, thread, user, text, sent_at, message_id, user_name, kind, addressed,
-    complete, press, request, state, run, attempts, at, files, place, is_command, opens, is_bot FROM inbox"""
+    complete, press, request, state, run, attempts, at, files, place, is_command, opens, is_bot,
+    quotes FROM inbox"""
 _STORE = """INSERT OR IGNORE INTO inbox (platform, event_id, channel, thread, message_id, kind, user,
     user_name, text, addressed, complete, press, request, sent_at, at, files, place, is_command, opens,
-    is_bot)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    is_bot, quotes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _REPLACE = """UPDATE inbox SET text = ? WHERE message_id = ? AND channel = ? AND kind = 'message'
     AND message_id <> '' AND state = 'queued'"""
 _CANCEL = """UPDATE inbox SET state = 'cancelled' WHERE message_id = ? AND channel = ? AND kind = 'message'
@@ -86,6 +87,7 @@ def store(db: sqlite3.Connection, incoming: Incoming, at: datetime) -> int | Non
             incoming.is_command,
             clean(incoming.opens),
             incoming.is_bot,
+            incoming.quotes,
         ),
     )
     return cursor.lastrowid if cursor.rowcount == 1 else None
@@ -175,5 +177,6 @@ def _stored(row: tuple[Any, ...]) -> Stored:
         is_command=bool(row[19]),
         opens=row[20],
         is_bot=bool(row[21]),
+        quotes=bool(row[22]),
     )
     return Stored(row[0], incoming, row[13], row[14], row[15], from_ms(row[16]))

@@ -21,6 +21,7 @@ class Line:
         author: the stable identity; rights hang on it, never on ``name``.
         key: the platform's id of a person's message, the outbox key of one of ours; may be empty.
         id: its place in the transcript, given by the store; 0 before it is stored.
+        outside: it holds words of outsiders: forwarded ones, a program's, or an answer that rests on such.
     """
 
     thread: ThreadKey
@@ -32,12 +33,13 @@ class Line:
     from_bot: bool = False
     run: str = ""
     id: int = 0
+    outside: bool = False
 
 
-_ADD = """INSERT INTO messages (thread, author, name, text, at, key, from_bot, run)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+_ADD = """INSERT INTO messages (thread, author, name, text, at, key, from_bot, run, outside)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key, thread) WHERE key <> '' DO UPDATE SET text = excluded.text"""
-_RECENT = """SELECT thread, author, name, text, at, key, from_bot, run, id FROM messages
+_RECENT = """SELECT thread, author, name, text, at, key, from_bot, run, id, outside FROM messages
     WHERE thread = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC"""
 _NEWEST = 2**63 - 1
 
@@ -55,6 +57,7 @@ def add(db: sqlite3.Connection, line: Line) -> None:
             clean(line.key),
             line.from_bot,
             line.run,
+            line.outside,
         ),
     )
 
@@ -89,5 +92,16 @@ def recent(
 
 
 def _line(row: tuple[Any, ...]) -> Line:
-    thread, author, name, text, at, key, from_bot, run, id_ = row
-    return Line(ThreadKey.parse(thread), author, name, text, from_ms(at), key, bool(from_bot), run, id_)
+    thread, author, name, text, at, key, from_bot, run, id_, outside = row
+    return Line(
+        ThreadKey.parse(thread),
+        author,
+        name,
+        text,
+        from_ms(at),
+        key,
+        from_bot=bool(from_bot),
+        run=run,
+        id=id_,
+        outside=bool(outside),
+    )

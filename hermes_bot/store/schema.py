@@ -169,6 +169,9 @@ TABLES_3 = (
         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL, run TEXT NOT NULL DEFAULT '',
         author TEXT NOT NULL DEFAULT '', text TEXT NOT NULL DEFAULT '', hash TEXT NOT NULL DEFAULT '',
         at INTEGER NOT NULL)""",
+    # somebody else's words: forwarded, shared, by a program, or an answer of ours that rests on such
+    "ALTER TABLE inbox ADD COLUMN quotes INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE messages ADD COLUMN outside INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX runs_parent ON runs(parent) WHERE parent <> ''",
 )
 

@@ -8,7 +8,7 @@ CREATE TABLE "_sqlite_migrations" (
 );
 INSERT INTO "_sqlite_migrations" VALUES(1,'hermes_bot','m001_first_tables','2026-11-30 20:14:19.228400+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(2,'hermes_bot','m002_platforms','2026-11-30 23:24:11.149809+00:00');
-INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 02:55:04.113382+00:00');
+INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 03:20:03.364011+00:00');
 CREATE TABLE approvals (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
         run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tool TEXT NOT NULL,
@@ -32,8 +32,8 @@ CREATE TABLE inbox (
         user_name TEXT NOT NULL DEFAULT '', text TEXT NOT NULL, addressed INTEGER NOT NULL DEFAULT 1,
         complete INTEGER NOT NULL DEFAULT 0, press TEXT, request TEXT, sent_at INTEGER NOT NULL,
         at INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'queued', run TEXT NOT NULL DEFAULT '',
-        attempts INTEGER NOT NULL DEFAULT 0, files TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT 'channel', is_command INTEGER NOT NULL DEFAULT 0, opens TEXT NOT NULL DEFAULT '', is_bot INTEGER NOT NULL DEFAULT 0);
-INSERT INTO "inbox" VALUES(1,'slack','Ev1','slack/T1/C1','slack/T1/C1/1.1','1.1','message','slack:T1:U1','Ana','why is checkout failing?',1,0,NULL,'["log-diagnosis",{"service":"checkout"},""]',1772442000123,1772442000123,'taken','7f3a01',0,'[["checkout.log","F1",12,"text/plain"]]','private',0,'',0);
+        attempts INTEGER NOT NULL DEFAULT 0, files TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT 'channel', is_command INTEGER NOT NULL DEFAULT 0, opens TEXT NOT NULL DEFAULT '', is_bot INTEGER NOT NULL DEFAULT 0, quotes INTEGER NOT NULL DEFAULT 0);
+INSERT INTO "inbox" VALUES(1,'slack','Ev1','slack/T1/C1','slack/T1/C1/1.1','1.1','message','slack:T1:U1','Ana','why is checkout failing?',1,0,NULL,'["log-diagnosis",{"service":"checkout"},""]',1772442000123,1772442000123,'taken','7f3a01',0,'[["checkout.log","F1",12,"text/plain"]]','private',0,'',0,0);
 CREATE TABLE journal (
         seq INTEGER PRIMARY KEY, run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
         round INTEGER NOT NULL, phase TEXT NOT NULL, data TEXT NOT NULL DEFAULT '',
@@ -59,8 +59,8 @@ CREATE TABLE memories (
 CREATE TABLE messages (
         id INTEGER PRIMARY KEY, thread TEXT NOT NULL, author TEXT NOT NULL, name TEXT NOT NULL DEFAULT '',
         text TEXT NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL DEFAULT '',
-        from_bot INTEGER NOT NULL DEFAULT 0, run TEXT NOT NULL DEFAULT '');
-INSERT INTO "messages" VALUES(1,'slack/T1/C1/1.1','slack:T1:U1','Ana','why is checkout failing?',1772442000123,'1.1',0,'');
+        from_bot INTEGER NOT NULL DEFAULT 0, run TEXT NOT NULL DEFAULT '', outside INTEGER NOT NULL DEFAULT 0);
+INSERT INTO "messages" VALUES(1,'slack/T1/C1/1.1','slack:T1:U1','Ana','why is checkout failing?',1772442000123,'1.1',0,'',0);
 CREATE TABLE outbox (
         seq INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, channel TEXT NOT NULL, thread TEXT NOT NULL,
         kind TEXT NOT NULL, text TEXT NOT NULL, buttons TEXT NOT NULL DEFAULT '',
