@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from hermes_bot.config import Access, Approval
     from hermes_bot.messages import Place, ThreadKey
 
-Verb: TypeAlias = Literal["ask", "command", "answer", "approve", "stop", "continue", "post"]
+Verb: TypeAlias = Literal["ask", "command", "answer", "approve", "stop", "continue", "overspend", "post"]
 """What somebody wants: give a task or add to one, read a list, answer a run's question, consent to one exact
-action, end a run, have a run go on with a fresh allowance, have the bot post in a place."""
+action, end a run, have a run go on with a fresh allowance, or beyond a budget that runs share, have the bot
+post in a place."""
 
 
 MOVES = 5  # ids of one place that are looked at; a platform changes it once
@@ -48,6 +49,7 @@ _NEEDS: Mapping[Verb, Role] = {
     "continue": Role.MEMBER,
     "post": Role.MEMBER,
     "approve": Role.OPERATOR,
+    "overspend": Role.OPERATOR,
 }
 _ROLES: Mapping[str, Role] = {"member": Role.MEMBER, "operator": Role.OPERATOR, "admin": Role.ADMIN}
 _DEEDS: Mapping[Verb, str] = {
@@ -56,6 +58,7 @@ _DEEDS: Mapping[Verb, str] = {
     "answer": "answer my questions here",
     "stop": "stop my work",
     "continue": "let my work go on",
+    "overspend": "let me go on beyond a budget",
     "post": "have me post there",
     "approve": "approve this",
 }

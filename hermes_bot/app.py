@@ -29,6 +29,7 @@ from hermes_bot.reception import Reception, Rooms
 from hermes_bot.runs import Runs
 from hermes_bot.runs.delegation import Delegation
 from hermes_bot.runs.journal import StoreDesk
+from hermes_bot.runs.spending import Spending, limits_in
 from hermes_bot.statusline import StatusLines
 from hermes_bot.store.database import Database
 from hermes_bot.store.jsonl import JournalCopy
@@ -118,7 +119,7 @@ class App:
         self._build_platforms(moved)
         self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed)
         policy = Policy.of(config.access, moved)
-        desk = StoreDesk(self.db, self.clock, config.zone)
+        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets))
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
         tools = (delegation.tool(), *post_tools(policy, self.outbox, self.db), *self._parts.tools)
         walls = ConsentWalls(policy, config.approvals)
@@ -140,7 +141,8 @@ class App:
     def _build_reception(self) -> None:
         """Build what messages pass, and say who is told of what on their way."""
         bot = self.config.bot
-        self.commands = Commands(self.db, self.runs, self.registry, bot.name)
+        spending = Spending(self.db, self.config, self.clock)
+        self.commands = Commands(self.db, self.runs, self.registry, spending, bot.name)
         self.dispatcher = Dispatcher(
             self._work,
             self.clock,

@@ -95,7 +95,7 @@ def build_hands(
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
     choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
     workspaces = config.state_dir / "workspaces"
-    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces, config.budgets)
+    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces)
     return hands, close
 
 

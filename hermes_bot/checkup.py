@@ -82,7 +82,8 @@ async def _model(section: ModelSection, config: Config, clock: Clock) -> Finding
         return Finding("warning", what, f"{section.base_url} did not answer within {CHECK_SECONDS:.0f} s.")
     finally:
         await model.close()
-    return Finding("ok", what, f"{section.base_url} answered in {done.latency_ms} ms.")
+    price = "" if section.name in config.prices else " It has no price: its calls count as 0 in money."
+    return Finding("ok", what, f"{section.base_url} answered in {done.latency_ms} ms.{price}")
 
 
 def _readable(config: Config) -> Iterator[Finding]:

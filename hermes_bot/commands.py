@@ -14,6 +14,7 @@ from hermes_bot.store.columns import channel_of
 if TYPE_CHECKING:
     from hermes_bot.messages import ThreadKey
     from hermes_bot.runs import Runs, RunView
+    from hermes_bot.runs.spending import Spending
     from hermes_bot.skills import Registry
     from hermes_bot.store.database import Database
     from hermes_bot.store.runs import RunRecord
@@ -26,14 +27,19 @@ SHOWN_CHARS = 140
 class Commands:
     """Answers verbs; changes nothing."""
 
-    def __init__(self, db: Database, lifecycle: Runs, registry: Registry, name: str) -> None:
+    def __init__(
+        self, db: Database, lifecycle: Runs, registry: Registry, spending: Spending, name: str
+    ) -> None:
         self._db = db
         self._runs = lifecycle
         self._registry = registry
+        self._spending = spending
         self._name = name
 
-    async def answer(self, verb: str, args: tuple[str, ...], thread: ThreadKey) -> str:
-        """Return a verb's answer as Markdown."""
+    async def answer(  # noqa: PLR0911 - one for each verb
+        self, verb: str, args: tuple[str, ...], thread: ThreadKey, user: str = ""
+    ) -> str:
+        """Return a verb's answer to a person as Markdown."""
         match verb:
             case "skills":
                 return self._skills()
@@ -43,6 +49,8 @@ class Commands:
                 return await self._why(args[0] if args else "", thread)
             case "questions":
                 return await self._questions(thread)
+            case "budget":
+                return await self._spending.told(user, thread)
             case "status":
                 return await self._status(thread)
             case _:

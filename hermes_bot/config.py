@@ -159,7 +159,22 @@ def remarks(config: Config) -> tuple[str, ...]:
         for variable, field in SECRETS.items()
         if getattr(config.secrets, field) is not None and unused.get(field, True)
     )
-    return (*idle, *_unheard(config))
+    return (*idle, *_unheard(config), *_unpriced(config))
+
+
+def _unpriced(config: Config) -> Iterator[str]:
+    """Say of each model without a price that a limit in money will not hold it."""
+    budgets = config.budgets
+    limits = (budgets.user_money, budgets.channel_money, budgets.day_money)
+    if any(limits) or any(one.money for one in config.profiles.values()):
+        for name in unpriced(config.model, config.prices):
+            yield f"There is no [prices.{name}]: its calls count as 0, so no limit in money holds them."
+
+
+def unpriced(model: ModelSection | None, prices: Mapping[str, Price]) -> tuple[str, ...]:
+    """Return the configured models that have no price: their calls count as costing nothing."""
+    names = (model.name, *(one.name for one in model.fallbacks)) if model else ()
+    return tuple(name for name in dict.fromkeys(names) if name not in prices)
 
 
 def _unheard(config: Config) -> Iterator[str]:

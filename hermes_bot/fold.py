@@ -119,6 +119,7 @@ def _intake(before: RunState | None, row: Row) -> RunState:
         run=row.run,
         root=data.get("root") or row.run,
         parent=data.get("parent", ""),
+        allowed=data.get("allowed", {}),
         thread=ThreadKey.parse(data["thread"]),
         asker=data["asker"],
         goal=Goal(
@@ -176,9 +177,11 @@ def _person(state: RunState, row: Row) -> RunState:
     state = _marked(state, data).changed(notes=(*state.notes, note))
     if not note.question:
         return state
-    is_budget = state.question is not None and state.question.kind == "budget"
+    kind = state.question.kind if state.question else "info"
     state = state.changed(status="running", question=None, reason="")
-    if is_budget:
+    if kind == "overspend":
+        return state.changed(allowed={**state.allowed, **state.grant}, grant={})
+    if kind == "budget":
         return state.changed(base=state.used, told_budget=False)
     if isinstance(state.decision, Ask):
         said = f"{note.name or note.user} answered: {note.text}"
@@ -249,6 +252,11 @@ def _judge(state: RunState, row: Row) -> RunState:
     data = row.data
     if data.get("told_budget"):
         state = state.changed(told_budget=True)
+    if data.get("told_shares"):
+        names = (one["name"] for one in data["told_shares"])
+        state = state.changed(told_shares=state.told_shares.union(names))
+    if "until" in data:
+        state = state.changed(grant=data["until"])
     match data["verdict"]:
         case "continue":
             came = state.came or {}

@@ -32,8 +32,13 @@ log = logging.getLogger(__name__)
 BOT_TURNS = 3  # of programs in a thread without a person between (platforms.md P32)
 ONE_ROW = timedelta(hours=1)  # between two audit rows about a place that is not ours
 MOST_PLACES = 1_000  # that are remembered so; more of them are a flood, and get no rows
-# a question on a budget asks for a fresh allowance
-TO_ANSWER: Mapping[QuestionKind, Verb] = {"info": "answer", "approval": "approve", "budget": "continue"}
+# a question on a budget asks for a fresh allowance; on one that is shared, for what is others' too
+TO_ANSWER: Mapping[QuestionKind, Verb] = {
+    "info": "answer",
+    "approval": "approve",
+    "budget": "continue",
+    "overspend": "overspend",
+}
 _COMMANDS: Mapping[str, Verb] = {"stop": "stop"}
 _OTHERS: Mapping[type[Route], Verb | None] = {
     Task: "ask",

@@ -20,6 +20,7 @@ VERBS = {
     "why": "the decisions and evidence of the last answer, or of a run: why [RUN]",
     "questions": "what is waiting for an answer here",
     "status": "what I am doing right now",
+    "budget": "what this task, you, this channel and all have used today, and the limits",
     "stop": "stop what is running here",
 }
 _STOP_WORDS = frozenset({"stop", "cancel", "never mind", "nevermind"})

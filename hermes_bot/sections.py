@@ -85,11 +85,14 @@ class Files(_Section):
 
 
 class Budgets(_Section):
-    """``[budgets]``: tokens a day; 0 means no limit."""
+    """``[budgets]``: tokens and money a day, of one person, in one channel, of all; 0 means no limit."""
 
     user_tokens: int = Field(default=0, ge=0)
     channel_tokens: int = Field(default=0, ge=0)
     day_tokens: int = Field(default=0, ge=0)
+    user_money: float = Field(default=0.0, ge=0)
+    channel_money: float = Field(default=0.0, ge=0)
+    day_money: float = Field(default=0.0, ge=0)
 
 
 class Skills(_Section):

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot import __version__
 from hermes_bot.errors import StoreError
-from hermes_bot.store import care, outbox, runs
+from hermes_bot.store import care, outbox, runs, spend
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
+    from datetime import date, datetime
 
     from hermes_bot.config import Config
     from hermes_bot.dispatch import Dispatcher
@@ -85,7 +85,8 @@ async def standing(host: Standee) -> Json:
     """Return how the bot stands, as ``status`` shows it; ``troubles`` is empty where all is well."""
     now, config, folder = host.clock.now(), host.config, host.config.state_dir
     health = host.platforms.health()
-    stored = await host.db.read(lambda db: _stored(db, now))
+    today = now.astimezone(config.zone).date()
+    stored = await host.db.read(lambda db: _stored(db, now, today))
     free = shutil.disk_usage(folder).free
     return {
         "pid": os.getpid(),
@@ -102,6 +103,12 @@ async def standing(host: Standee) -> Json:
         "unknown_posts": stored.unknown,
         "dead_posts": stored.dead,
         "last_tick": _iso(host.upkeep.ticked_at),
+        "spent_today": {
+            "tokens": stored.spent.tokens_in + stored.spent.tokens_out,
+            "money": stored.spent.cost,
+            "most_tokens": config.budgets.day_tokens,
+            "most_money": config.budgets.day_money,
+        },
         "adapters": sorted(host.adapters),
         "platforms": {name: _health(one) for name, one in sorted(health.items())},
         "skills": len(host.registry.skills),
@@ -129,12 +136,13 @@ class _Stored:
     oldest_unsent: datetime | None
     unknown: int
     dead: int
+    spent: spend.Spent
 
 
-def _stored(db: sqlite3.Connection, now: datetime) -> _Stored:
+def _stored(db: sqlite3.Connection, now: datetime, today: date) -> _Stored:
     unknown = outbox.count(db, "unknown", now - care.RETENTION["outbox"])
     dead = outbox.count(db, "dead", now - DEAD_SINCE)
-    return _Stored(runs.count_open(db), outbox.oldest_unsent(db), unknown, dead)
+    return _Stored(runs.count_open(db), outbox.oldest_unsent(db), unknown, dead, spend.of(db, today))
 
 
 def _health(one: Health) -> Json:

@@ -35,7 +35,8 @@ FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 
 Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge"]
 Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed", "cancelled"]
-QuestionKind = Literal["info", "approval", "budget"]
+QuestionKind = Literal["info", "approval", "budget", "overspend"]
+"""``budget``: a run's own allowance; ``overspend``: one that it shares with others of the day."""
 APPROVE, DENY = "Approve", "Deny"
 MOST_ORIGINS = 8
 OVER: frozenset[str] = frozenset({"finished", "stopped", "failed", "cancelled"})
@@ -160,6 +161,19 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """What is used of a budget that runs share.
+
+    Attributes:
+        name: its key in ``[budgets]``, ``channel_tokens`` say.
+    """
+
+    name: str
+    used: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What a run asks a person.
 
@@ -254,6 +268,9 @@ class RunState:
         came: the Result row data of the round at hand, absorbed and not yet judged.
         steps: recorded steps of the chain at hand.
         base: the usage that no longer counts, set by Continue.
+        told_shares: shared budgets that the thread was told are nearly used up.
+        allowed: up to which sum of a shared budget an operator let the run go on, by the budget's name.
+        grant: what of it the open question asks for.
         reason: why the run ended or waits ("rounds", "repetition", …).
         reports: chains' reports, word for word, keyed by round; the last is the answer of a chain run.
         files: what goes with the post that ends the run; a later one takes the place of one of its name.
@@ -298,6 +315,9 @@ class RunState:
     used: Usage = Usage()
     base: Usage = Usage()
     told_budget: bool = False
+    told_shares: frozenset[str] = frozenset()
+    allowed: Mapping[str, float] = field(default_factory=dict)
+    grant: Mapping[str, float] = field(default_factory=dict)
     is_forward: bool = False
     question: Question | None = None
     reason: str = ""

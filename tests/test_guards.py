@@ -10,7 +10,7 @@ import pytest
 from endpoint import Answer, act, finish, held, say
 from world import Bench, request, scripted
 
-from hermes_bot.config import Budgets, ModelSection, Price, Profile
+from hermes_bot.config import ModelSection, Price, Profile
 from hermes_bot.store import inbox
 from hermes_bot.tools.declare import tool
 
@@ -295,24 +295,6 @@ async def test_money_stops_where_prices_are_configured(tmp_path: Path) -> None:
     assert (run.reason, run.rounds) == ("budget", 2)  # 0.0005 a round
     assert run.cost == pytest.approx(0.001)
     assert "and 0.001 of 0.001 in money" in post.text
-
-
-async def test_what_a_person_has_left_of_the_day_bounds_a_run(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"tools": Bench().tools(), "budgets": Budgets(user_tokens=1_000)}
-    async with scripted(
-        tmp_path, lambda asked: finish("ok") if "hello" in str(asked) else costly(1), **settings
-    ) as bot:
-        first = bot.talk("1")
-        await first.say("go")
-        await bot.quiet()
-        record = (await bot.runs())[-1]
-        assert record.tokens >= 450
-        second = bot.talk("2")
-        await second.say("go")
-        await bot.quiet()
-        assert (await bot.runs())[-1].reason in ("budget", "repetition")
-        limits = (await bot.state((await bot.runs())[-1].id)).limits
-        assert limits.tokens == max(1, 1_000 - record.tokens)
 
 
 async def test_tools_and_instructions_over_the_context_are_one_clear_stop(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tu
     yield "oldest unsent", when["oldest_unsent"]
     yield "posts of unknown fate", found["unknown_posts"]
     yield "posts given up today", found["dead_posts"]
+    yield "spent today", _spent(found["spent_today"])
     yield "last tick", when["last_tick"]
     yield "model", found["model"]
     yield "skills", found["skills"]
@@ -81,6 +82,13 @@ def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tu
     yield "database", f"{size:.1f} MiB in {found['state_dir']}, {free:,.0f} MiB free"
     for trouble in found["troubles"] or ("none",):
         yield "trouble", trouble
+
+
+def _spent(day: Mapping[str, Any]) -> str:
+    tokens = f"{day['tokens']:,} tokens" + (f" of {day['most_tokens']:,}" if day["most_tokens"] else "")
+    return f"{tokens}, {day['money']:.4g} in money" + (
+        f" of {day['most_money']:g}" if day["most_money"] else ""
+    )
 
 
 class _Moment:

@@ -13,6 +13,7 @@ from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed, decide
 from hermes_bot.errors import ModelError
 from hermes_bot.fold import apply, write_decision, write_files
 from hermes_bot.loop.absorb import absorb
+from hermes_bot.loop.allowance import exhausted, over_share
 from hermes_bot.loop.context import build
 from hermes_bot.loop.guards import may_not_run, same_calls
 from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from hermes_bot.decisions import Action, Decision
     from hermes_bot.loop.context import Built, Frame
     from hermes_bot.ports import Clock, Completion, Journal, Model, Prior, Prompt, Toolbox
-    from hermes_bot.state import Note, Phase, RunState
+    from hermes_bot.state import Note, Phase, RunState, Share
 
 
 NOT_KNOWN = failed(
@@ -86,6 +87,10 @@ async def carry(state: RunState, desk: Desk) -> RunState:
         question = None
         try:
             if pen.state.decision is None:
+                if over := exhausted(pen.state, pen.shares()):
+                    pen.write("judge", over_share(pen.state, over))
+                    await pen.commit()
+                    continue
                 await reason(pen, desk)
             if isinstance(pen.state.decision, CallTool) and pen.state.came is None:
                 question = await act(pen, pen.state.decision.action, desk)
@@ -150,6 +155,10 @@ class Pen:
     def added(self) -> tuple[Note, ...]:
         """Return what people wrote meanwhile."""
         return self._desk.journal.added()
+
+    def shares(self) -> tuple[Share, ...]:
+        """Return what is used of the budgets that runs share."""
+        return self._desk.journal.shares()
 
     def show(self, text: str) -> None:
         """Show what the run is doing."""
@@ -271,7 +280,7 @@ async def _offered(state: RunState, desk: Desk) -> Offer:
 
 def judge(pen: Pen, question: Question | None, offer: Offer) -> None:
     """Write the round's verdict: go on, wait, finish or stop."""
-    row, after = judged(pen.state, question, pen.moment(), offer)
+    row, after = judged(pen.state, question, pen.moment(), offer, pen.shares())
     pen.add(row, after)
 
 

@@ -19,6 +19,12 @@ _WHY = {
     "unanswered": "My question was not answered in time.",
     "context": "The tools and instructions alone are larger than the model's context.",
 }
+BUDGETS = {
+    f"{who}_{unit}": f"{said} budget of today"
+    for who, said in (("user", "Your"), ("channel", "This channel's"), ("day", "The whole team's"))
+    for unit in ("tokens", "money")
+}
+"""The budgets that runs share, by their keys, in words."""
 _WOULD_HELP = ("repetition", "stagnation")
 SHOWN_ROUNDS = 8
 SHOWN_CHARS = 300
@@ -27,6 +33,8 @@ SHOWN_CHARS = 300
 def progress_report(state: RunState) -> str:
     """Return the Markdown report of a run that a guard stopped."""
     why = _WHY.get(state.reason, "I could not go on.").format(rounds=state.limits.rounds)
+    if state.reason == "budget" and state.grant:
+        why = f"{whose(next(iter(state.grant)))} is used up."
     parts = [f"**Stopped ({state.reason}).** {why}", _done(state), _stuck(state)]
     if state.reason in _WOULD_HELP:
         parts.append(
@@ -49,6 +57,16 @@ def _done(state: RunState) -> str:
         else f"Done so far (last {len(shown)} of {len(lines)} rounds)"
     )
     return f"{head}:\n" + "\n".join(f"- {inert(line)}" for line in shown)
+
+
+def whose(name: str) -> str:
+    """Return a shared budget in words, to begin a sentence with; ``name`` is its key in ``[budgets]``."""
+    return BUDGETS[name]
+
+
+def share_text(amount: float, name: str) -> str:
+    """Return an amount of a shared budget with its unit."""
+    return f"{amount:,.0f} tokens" if name.endswith("tokens") else f"{amount:,.4g} in money"
 
 
 def budget_text(state: RunState) -> str:

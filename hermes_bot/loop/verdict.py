@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
 from hermes_bot.fold import apply, write_files
-from hermes_bot.loop.guards import SAY_AT, budget_used, finish_problem, tripped
-from hermes_bot.loop.report import budget_text
+from hermes_bot.loop.allowance import within_budget
+from hermes_bot.loop.guards import finish_problem, tripped
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from hermes_bot.errors import ModelError
     from hermes_bot.messages import Attachment
-    from hermes_bot.state import Goal, RunState
+    from hermes_bot.state import Goal, RunState, Share
 
 Verdict = tuple[dict[str, Any], str]
 
 RUN_SKILL = "run_skill"
 DELEGATE = "delegate"
-CONTINUE, STOP = "Continue", "Stop"
 MAX_OPTIONS = 8
 
 
@@ -38,11 +38,16 @@ NOTHING = Offer()
 
 
 def judged(
-    state: RunState, question: Question | None, at: datetime, offer: Offer = NOTHING
+    state: RunState,
+    question: Question | None,
+    at: datetime,
+    offer: Offer = NOTHING,
+    shares: Sequence[Share] = (),
 ) -> tuple[Row, RunState]:
     """Return the judge row of the round at hand, and the state after it.
 
-    ``question`` is what the round's tool needs from a person before it can run.
+    ``question`` is what the round's tool needs from a person before it can run; ``shares`` is what is used of
+    the budgets that runs share.
     """
     data, status = _wait(question) if question else _of_decision(state, offer)
     row = Row(state.run, state.round, "judge", at, data, status=status)
@@ -52,7 +57,7 @@ def judged(
     if reason := tripped(after):
         final = {**data, "verdict": "stop", "reason": reason}
     else:
-        final = _within_budget(after, data)
+        final = within_budget(after, data, shares)
     if final is data:  # most rounds: what was tried is what counts
         return row, after
     row = replace(row, data=final)
@@ -141,19 +146,3 @@ def _question(state: RunState, ask: Ask) -> Question:
         field=ask.field,
         default=default if options else ask.default,
     )
-
-
-def _within_budget(after: RunState, data: dict[str, Any]) -> dict[str, Any]:
-    used = budget_used(after)
-    if after.parent:  # its share is its parent's to give, so nobody is told or asked
-        return {**data, "verdict": "stop", "reason": "budget"} if used >= 1 else data
-    if used >= 1:
-        question = Question(
-            id=f"q-{after.run}-{after.round}-budget",
-            text=f"This task has used {budget_text(after)}. Go on with a fresh allowance?",
-            options=(CONTINUE, STOP),
-            open=False,
-            kind="budget",
-        )
-        return {**data, "budget": asdict(question)}
-    return {**data, "told_budget": True} if used >= SAY_AT and not after.told_budget else data

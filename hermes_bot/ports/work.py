@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hermes_bot.decisions import Action, NativeCall
     from hermes_bot.messages import Result
     from hermes_bot.ports.time import Clock
-    from hermes_bot.state import Note, Question, Row, RunState
+    from hermes_bot.state import Note, Question, Row, RunState, Share
 
 Risk = Literal["read", "write", "danger"]
 
@@ -146,6 +146,10 @@ class Journal(Protocol):
 
     def keep_prefix(self, digest: str, text: str) -> None:
         """Have a prompt's stable prefix stored with the next commit, once for all runs."""
+        ...
+
+    def shares(self) -> tuple[Share, ...]:
+        """Return what was used at the last commit of the budgets that runs share; empty without such."""
         ...
 
     def show(self, text: str) -> None:

@@ -112,6 +112,7 @@ def intake_of(errand: Errand, parent: RunState, count: int) -> dict[str, Any]:
         "asker": parent.asker,
         "root": parent.root or parent.run,
         "parent": parent.run,
+        "allowed": dict(parent.allowed),
         "tools": list(errand.tools),
         "place": parent.place,
         "tainted": parent.is_tainted,

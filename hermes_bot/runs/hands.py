@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_bot.config import Budgets
 from hermes_bot.decisions import decide
 from hermes_bot.loop.engine import Desk
 from hermes_bot.runs.offering import offer_files
@@ -38,7 +37,6 @@ class Hands:
     profiles: Mapping[str, Profile]
     choose: Callable[[str], str]
     workspaces: Path
-    budgets: Budgets = field(default_factory=Budgets)
     read: Callable[..., Decision] = decide
     is_heard: Callable[[str, ThreadKey, Place], bool] = lambda *_: True
 

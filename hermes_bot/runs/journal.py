@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.errors import RunOver
 from hermes_bot.fold import apply, fold
-from hermes_bot.runs.posts import budget_post, final_post, question_post
-from hermes_bot.state import OVER, Note, Row
+from hermes_bot.runs.posts import budget_post, final_post, question_post, share_post
+from hermes_bot.runs.spending import shares_of
+from hermes_bot.state import OVER, Note, Row, Share
 from hermes_bot.store import (
     approvals,
     audit,
@@ -30,10 +31,10 @@ from hermes_bot.store.spend import Payer, Spent
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-    from hermes_bot.messages import Incoming, Outgoing
+    from hermes_bot.messages import Incoming, Outgoing, ThreadKey
     from hermes_bot.ports import Clock, Outcome, Prepared, Prior
     from hermes_bot.state import Consent, RunState, Status
     from hermes_bot.store.database import Database
@@ -45,11 +46,22 @@ AT_WORK: tuple[Status, ...] = ("queued", "running")
 
 @dataclass(frozen=True, slots=True)
 class StoreDesk:
-    """What storing needs: the store, the time, and the zone in which a day of spending ends."""
+    """What storing needs.
+
+    Attributes:
+        zone: the zone in which a day of spending ends.
+        limits: the limited budgets that runs share, by their keys in ``[budgets]``.
+    """
 
     db: Database
     clock: Clock
     zone: tzinfo
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def shares(self, db: sqlite3.Connection, user: str, thread: ThreadKey) -> tuple[Share, ...]:
+        """Return what is used today of the budgets that limit a person's run in a thread."""
+        day = self.clock.now().astimezone(self.zone).date()
+        return shares_of(db, self.limits, day, user, channel_of(thread))
 
 
 class RunJournal:
@@ -58,9 +70,17 @@ class RunJournal:
     Args:
         added: hands over, once, what people wrote to the run meanwhile, with its inbox rows.
         show: shows a text in the run's status line.
+        shares: what is used of the shared budgets before the first commit.
     """
 
-    def __init__(self, desk: StoreDesk, *, added: Callable[[], Added], show: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        desk: StoreDesk,
+        *,
+        added: Callable[[], Added],
+        show: Callable[[str], None],
+        shares: tuple[Share, ...] = (),
+    ) -> None:
         self._desk = desk
         self._added = added
         self._show = show
@@ -68,6 +88,7 @@ class RunJournal:
         self._prefix: tuple[str, str] | None = None
         self._kept = ""  # the prefix that is stored already, and need not be bound again each round
         self._is_calm = False
+        self._shares = shares
 
     def added(self) -> tuple[Note, ...]:
         """Return what people wrote since the last call; its inbox rows join the run with the next commit."""
@@ -87,6 +108,10 @@ class RunJournal:
     def keep_prefix(self, digest: str, text: str) -> None:
         """Store a prompt's prefix with the next commit."""
         self._prefix = (digest, text) if digest != self._kept else None
+
+    def shares(self) -> tuple[Share, ...]:
+        """Return what was used of the shared budgets at the last commit of a phase."""
+        return self._shares
 
     def show(self, text: str) -> None:
         """Show what the run is doing."""
@@ -119,6 +144,7 @@ class RunJournal:
             if outcome and effects.settle(db, outcome.key, outcome.result, now):
                 audit.note(db, _done(state, outcome, rows), now)
             _book(db, state, rows, self._desk.zone)
+            self._shares = self._desk.shares(db, state.asker, state.thread)
             follow(db, state, now)
             return prior
 
@@ -229,5 +255,8 @@ def _book(db: sqlite3.Connection, state: RunState, rows: Sequence[Row], zone: tz
             payer = Payer(state.run, state.asker, channel_of(state.thread))
             day = row.at.astimezone(zone).date()
             spend.book(db, day, payer, Spent(row.tokens_in, row.tokens_out, row.cost))
+        for told in row.data.get("told_shares", ()):
+            say = share_post(state, Share(**told), row.at.astimezone(zone).date())
+            post(db, say, state.run, row.at)
         if row.data.get("told_budget"):
             post(db, budget_post(state, row.round, _answered_message(db, state.run)), state.run, row.at)

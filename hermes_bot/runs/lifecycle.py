@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from hermes_bot.errors import RunOver, RunPaused, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
+from hermes_bot.loop.allowance import STOP
 from hermes_bot.loop.engine import carry
 from hermes_bot.loop.report import inert
-from hermes_bot.loop.verdict import STOP
 from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import before, joined_text
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
-from hermes_bot.runs.limits import limits_of, within_day
+from hermes_bot.runs.limits import limits_of
 from hermes_bot.runs.posts import reminder_post
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import RunView, view_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hermes_bot.messages import Incoming, Place, Request, ThreadKey
     from hermes_bot.runs.hands import Hands
     from hermes_bot.runs.journal import Added
-    from hermes_bot.state import RunState
+    from hermes_bot.state import RunState, Share
     from hermes_bot.store.approvals import Ballot
     from hermes_bot.store.questions import QuestionRecord
 
@@ -99,12 +99,11 @@ class Runs:
             inbox.take(db, inbox_ids, run)
             asked, place = heard[0], _place(db, heard[0])
             goal, is_outside = self._goal(db, heard, files, place)
-            given = within_day(db, limits, self._hands.budgets, asked, now.astimezone(self._desk.zone).date())
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
             data = {
                 "goal": asdict(goal),
-                "limits": asdict(given),
+                "limits": asdict(limits),
                 "thread": str(asked.thread),
                 "asker": asked.user,
                 "root": run,
@@ -143,13 +142,13 @@ class Runs:
         Raises:
             StoreError: a step could not be stored, or a later version of the program wrote the run.
         """
-        record, rows = await self._desk.db.read(lambda db: (runs.get(db, run), journal.of_run(db, run)))
+        record, rows, shares = await self._desk.db.read(lambda db: self._load(db, run))
         if record is None or record.status not in AT_WORK:
             return
         state = fold(rows)
         if state.thread != record.thread:  # the platform gave the channel another id meanwhile
             state = state.changed(thread=record.thread)
-        kept = RunJournal(self._desk, added=added, show=show)
+        kept = RunJournal(self._desk, added=added, show=show, shares=shares)
         workspace = self.workspace(state.thread)
         desk = self._hands.desk(kept, self._desk.clock, workspace, lambda: self.is_closing)
         try:
@@ -165,6 +164,13 @@ class Runs:
                 await self._desk.db.transact("run.interrupted", lambda db: runs.calm(db, run))
             raise
         _log_summary(state)
+
+    def _load(
+        self, db: sqlite3.Connection, run: str
+    ) -> tuple[RunRecord | None, list[Row], tuple[Share, ...]]:
+        record = runs.get(db, run)
+        shares = self._desk.shares(db, record.asker, record.thread) if record else ()
+        return record, journal.of_run(db, run), shares
 
     async def recover(
         self, held: Collection[str] = (), touched: tuple[datetime, datetime] | None = None
@@ -220,7 +226,7 @@ class Runs:
             if asked.question.options:
                 who = inert(said.user_name or user)
                 change.close_card(db, asked, f"✔ {who} chose {inert(text)}", now)
-            if asked.question.kind == "budget" and text == STOP:
+            if asked.question.kind in ("budget", "overspend") and text == STOP:
                 change.end(db, asked.run, {"verdict": "stop", "reason": "budget"}, WAITING, now)
                 inbox.finish(db, [inbox_id])
                 return Settled(asked.thread, asked.run, "is over")

@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.consent import whole_arguments
-from hermes_bot.loop.report import budget_text, inert, progress_report
+from hermes_bot.loop.report import budget_text, inert, progress_report, share_text, whose
 from hermes_bot.messages import Button, Outgoing, Press
 from hermes_bot.ports import CONTINUE_PREFIX
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from hermes_bot.messages import Attachment, ThreadKey
-    from hermes_bot.state import Question, RunState
+    from hermes_bot.state import Question, RunState, Share
 
 QUESTION_PREFIX = "question/"
 GO_ON, LEAVE = 0, 1  # what the buttons under a stopped run's report say
@@ -123,6 +125,13 @@ def budget_post(state: RunState, number: int, reply_to: str) -> Outgoing:
     text = f"This task has used {budget_text(state)}."
     key = f"{state.run}/budget-{number}"
     return Outgoing(key, state.thread, text, kind="notice", reply_to=reply_to)
+
+
+def share_post(state: RunState, share: Share, day: date) -> Outgoing:
+    """Return the note that most of a shared budget is used; its key lets a thread hear it once a day."""
+    used = share_text(share.used, share.name)
+    text = f"{whose(share.name)} is nearly used up: {used} of {share.limit:,g}."
+    return Outgoing(f"budget/{share.name}/{day}/{state.thread}", state.thread, text, kind="notice")
 
 
 def final_text(state: RunState) -> str:

@@ -84,7 +84,7 @@ def expire(db: sqlite3.Connection, asked: QuestionRecord, now: datetime) -> tupl
     if goes_on:
         append(db, asked.run, "person", _default_answer(asked), WAITING, now)
     else:
-        reason = "budget" if asked.question.kind == "budget" else "unanswered"
+        reason = "budget" if asked.question.kind in ("budget", "overspend") else "unanswered"
         end(db, asked.run, {"verdict": "stop", "reason": reason}, WAITING, now)
     _close(db, asked.question.id, "expired", now)
     said = f"the default was taken: {inert(asked.question.default)}" if goes_on else "the run was stopped"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hermes_bot.skills.chain import Chain
     from hermes_bot.skills.params import Options
     from hermes_bot.skills.registry import Registry, Skill
-    from hermes_bot.state import Note, Row
+    from hermes_bot.state import Note, Row, Share
 
 _ONCE = ("when", "for_each")  # read before there is an item
 _EXPRESSIONS = (*_ONCE, "stop_if")
@@ -227,6 +227,10 @@ class _Forgetful:
 
     def keep_prefix(self, digest: str, text: str) -> None:
         """Keep nothing."""
+
+    def shares(self) -> tuple[Share, ...]:
+        """Share nothing."""
+        return ()
 
     def show(self, text: str) -> None:
         """Show nothing."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
     from datetime import date
 
 
@@ -52,6 +53,37 @@ def of(db: sqlite3.Connection, day: date, *, user: str | None = None, channel: s
         AND (:channel IS NULL OR channel = :channel)"""
     values = {"day": day.isoformat(), "user": user, "channel": channel}
     return Spent(*db.execute(sql, values).fetchone())
+
+
+@dataclass(frozen=True, slots=True)
+class OfDay:
+    """What was spent on a day: by one person, in one channel, by all."""
+
+    user: Spent
+    channel: Spent
+    all: Spent
+
+
+_OF_DAY = """SELECT user = ?, channel = ?, SUM(tokens_in), SUM(tokens_out), SUM(cost) FROM spend
+    WHERE day = ? GROUP BY 1, 2"""
+
+
+def of_all(db: sqlite3.Connection, day: date, user: str, channel: str) -> OfDay:
+    """Return what was spent on a day, in one look at its rows."""
+    groups = [(*row[:2], Spent(*row[2:])) for row in db.execute(_OF_DAY, (user, channel, day.isoformat()))]
+    return OfDay(
+        _sum(spent for by_user, _, spent in groups if by_user),
+        _sum(spent for _, in_channel, spent in groups if in_channel),
+        _sum(spent for _, _, spent in groups),
+    )
+
+
+def _sum(parts: Iterable[Spent]) -> Spent:
+    total = Spent()
+    for one in parts:
+        sums = total.tokens_in + one.tokens_in, total.tokens_out + one.tokens_out, total.cost + one.cost
+        total = Spent(*sums)
+    return total
 
 
 def of_run(db: sqlite3.Connection, run: str) -> Spent:

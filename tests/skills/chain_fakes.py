@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hermes_bot.messages import Json
     from hermes_bot.ports import Risk
     from hermes_bot.skills.registry import Skill
-    from hermes_bot.state import Note, Question, RunState
+    from hermes_bot.state import Note, Question, RunState, Share
 
 NOW = datetime(2026, 11, 3, 8, 15, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -92,6 +92,9 @@ class FakeJournal:
 
     def keep_prefix(self, digest: str, text: str) -> None:
         del digest, text
+
+    def shares(self) -> tuple[Share, ...]:
+        return ()
 
     def show(self, text: str) -> None:
         self.shown.append(text)
