@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
@@ -14,7 +14,9 @@ from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.ports import Setup
 from hermes_bot.router import VERBS
 from hermes_bot.runs.hands import Hands
+from hermes_bot.runs.limits import PROFILES
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
+from hermes_bot.tools.allowing import by_profile
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
 from hermes_bot.tools.files import file_tools, keep_text
@@ -24,7 +26,7 @@ from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from hermes_bot.config import Config
     from hermes_bot.messages import Json, Result
@@ -75,7 +77,7 @@ def build_toolbox(
         max_chars=6_000,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
-    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools), walls=walls)
+    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools), allow=by_profile, walls=walls)
     return toolbox
 
 
@@ -95,7 +97,8 @@ def build_hands(
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
     choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
     workspaces = config.state_dir / "workspaces"
-    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces)
+    wants = partial(_wants, registry=registry, profiles={*PROFILES, *config.profiles})
+    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces, wants=wants)
     return hands, close
 
 
@@ -109,6 +112,17 @@ def _model(
 
     model = EndpointModel(config.model, config.secrets.model_api_key, config.prices, clock)
     return model, model.close
+
+
+def _wants(skill: str, *, registry: Registry, profiles: Collection[str]) -> tuple[str, Mapping[str, Any]]:
+    """Return the profile and the figures that a skill asks for; a profile nobody knows is the default."""
+    found = registry.get(skill)
+    if found is None:
+        return "", {}
+    if found.profile and found.profile not in profiles:
+        log.warning("skill.profile_unknown", extra={"skill": skill, "profile": found.profile})
+        return "", found.limits
+    return found.profile, found.limits
 
 
 async def _nothing() -> None:

@@ -56,13 +56,19 @@ class Price(_Section):
 
 
 class Profile(_Section):
-    """``[profiles.NAME]``: the guards' figures (design §4.5); absent keys keep the profile's defaults."""
+    """``[profiles.NAME]``: the guards' figures (design §4.5); absent keys keep the profile's defaults.
+
+    ``tools`` are patterns (``query_*``) of what may be used; ``reflect_every = 0`` never looks back.
+    """
 
     rounds: int | None = Field(default=None, ge=1)
     seconds: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     money: float | None = Field(default=None, ge=0)
     confidence: float | None = Field(default=None, ge=0, le=1)
+    reflect_every: int | None = Field(default=None, ge=0)
+    verify: bool | None = None
+    tools: tuple[str, ...] | None = None
 
 
 class LogSource(_Section):

@@ -87,6 +87,8 @@ class Prepared:
         max_chars: what of its result the model gets to see.
         asks: what people must agree to first; nothing runs before they have.
         is_private: what it gives is the team's, and not for everybody.
+        fresh_seconds: how long its data counts as fresh; 0 where the tool does not say.
+        fresher: how newer data is had, in a few words; empty where reading again is the way.
     """
 
     action: Action
@@ -97,6 +99,8 @@ class Prepared:
     max_chars: int = 4_000
     asks: Question | None = None
     is_private: bool = False
+    fresh_seconds: float = 0.0
+    fresher: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,6 +210,8 @@ def _prepared(tool: Tool, action: Action, key: str) -> Prepared:
         is_idempotent=tool.is_idempotent,
         max_chars=tool.max_chars,
         is_private=tool.private,
+        fresh_seconds=tool.fresh_seconds,
+        fresher=tool.fresher,
     )
 
 
