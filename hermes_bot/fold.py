@@ -19,6 +19,7 @@ from hermes_bot.state import (
     Limits,
     Note,
     Question,
+    Recalled,
     Reflection,
     Round,
     Ruling,
@@ -137,6 +138,7 @@ def _intake(before: RunState | None, row: Row) -> RunState:
         is_tainted=bool(data.get("tainted")),
         is_private=bool(data.get("private")) or data.get("place", "channel") != "channel",
         origins=tuple(data.get("origins", ())),
+        recalled=tuple(Recalled(**one) for one in data.get("recalled", ())),
     )
 
 

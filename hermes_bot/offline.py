@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 THRESHOLD = 1.0
 RUN_SKILL = "run_skill"
 CONFIDENCE = 0.9
+_CODE = re.compile(r"^[a-z_]+: ")  # of a fault; it is for programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class OfflineModel:
         cards: returns the skills there are at this moment.
         known: returns names that belong to no skill's words, services say; they do not count against a match.
         threshold: the score from which a text calls a skill.
+        wish: returns the tool and arguments of a text that plainly asks for something to be kept, forgotten
+            or told of what is kept.
     """
 
     def __init__(
@@ -51,7 +54,9 @@ class OfflineModel:
         cards: Callable[[], Sequence[SkillCard]],
         known: Callable[[], Sequence[str]] = tuple,
         threshold: float = THRESHOLD,
+        wish: Callable[[str], tuple[str, dict[str, Any]] | None] = lambda _: None,
     ) -> None:
+        self._wish = wish
         self._cards = cards
         self._known = known
         self._threshold = threshold
@@ -74,6 +79,9 @@ class OfflineModel:
         if state.goal.skill:
             return _run(state.goal.skill, dict(state.goal.params))
         text = state.goal.text
+        if wished := self._wish(text):
+            name, args = wished
+            return _after_wish(state) if state.recent else {"name": name, "args": args}
         if said := small_talk(text, cards):
             return _finish(said)
         found = match_skill(text, cards, known=self._known(), threshold=self._threshold)
@@ -91,6 +99,18 @@ def _finish(answer: str, evidence: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
+def _after_wish(state: RunState) -> dict[str, Any]:
+    """Hand on what became of a wish, word for word.
+
+    Raises:
+        ModelError: nothing became of it; the text says why.
+    """
+    last = state.recent[-1]
+    if last.status in ("ok", "partial"):
+        return _finish(last.text.partition("\n")[2], [f"round {last.number}"])
+    raise ModelError("offline", _CODE.sub("", last.summary), retryable=False)
+
+
 def _after_skill(state: RunState) -> dict[str, Any]:
     """Hand on the last report word for word; without one, say what failed."""
     if state.reports:
@@ -101,7 +121,7 @@ def _after_skill(state: RunState) -> dict[str, Any]:
         raise ModelError(
             "offline", "That skill is guidance for a model, and no model is set ([model]).", retryable=False
         )
-    said = re.sub(r"^[a-z_]+: ", "", last.summary)  # the fault's code is for programs
+    said = _CODE.sub("", last.summary)
     raise ModelError("offline", said or f"The skill ended with {last.status}.", retryable=False)
 
 

@@ -235,7 +235,7 @@ class Reception:
             case Command("stop"):
                 text = await self._stop(accepted)
             case Command(verb, args):
-                text = await commands.answer(verb, args, said.thread, said.user)
+                text = await commands.answer(verb, args, said)
             case UnknownCommand(verb, nearest):
                 text = commands.unknown(verb, nearest)
             case NoAnswer(_, say):

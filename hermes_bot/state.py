@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.decisions import Decision, SubGoal
-    from hermes_bot.messages import Attachment, Json, Place, ThreadKey
+    from hermes_bot.messages import Attachment, Json, Place, ThreadKey, Trust
 
 SCHEMA = 1
 RECENT_ROUNDS = 6
 TRACES = 5
 OLDER_CHARS = 4_000  # what one-line summaries of older rounds may take before the oldest are folded
+FORGOTTEN = "forgotten"  # the key that marks a row out of whose data something was taken
 FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 
 Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge"]
@@ -291,6 +292,21 @@ class StepDone:
     data: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was kept earlier and has to do with this run.
+
+    Attributes:
+        id: the memory's; what is forgotten later is taken out by it.
+        about: for whom it is kept and since when, in words.
+    """
+
+    id: int
+    text: str
+    about: str = ""
+    trust: Trust = "trusted"
+
+
 @dataclass(frozen=True)  # no slots: changed() copies the whole dictionary at once
 class RunState:
     """Everything the loop knows of one run.
@@ -312,6 +328,7 @@ class RunState:
         effects: names of tools with a recorded, successful effect.
         unknowns: names of tools of whose effect nobody knows whether it happened.
         is_forward: the decision at hand marked a sub-goal as done that was not done before.
+        recalled: what earlier runs and people left for this one.
         hint: what the next prompt must tell the model about its form.
         place: who reads the thread, as it was when the run began.
         is_tainted: something from outside the team has entered the run, which may give orders.
@@ -375,6 +392,7 @@ class RunState:
     reflected: int = 0
     reflection: Reflection | None = None
     stale: tuple[Stale, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
 
     def changed(self, **fields: Any) -> RunState:
         """Return the state with some fields changed.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import ModelError
 from hermes_bot.loop import intake, reflection, remarks
+from hermes_bot.loop.fence import fenced
 from hermes_bot.loop.planning import plan_text
 from hermes_bot.loop.sourcing import is_unsourced
 from hermes_bot.ports import Prompt
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.ports import ToolCard
-    from hermes_bot.state import Round, RunState
+    from hermes_bot.state import Recalled, Round, RunState
 
 BYTES_PER_TOKEN = 3  # cautious: English prose has four, Chinese three, JSON about three
 MIN_WORKBENCH = 2_000  # bytes that must remain beside the prefix for a round to make sense
 TRANSCRIPT_BYTES = 4_000
 NOTES_BYTES = 8_000
 PLAN_BYTES = 2_000
+RECALLED_BYTES = 2_000
 _MOST_BYTES = 6  # of one character once escaped: a control character
 _OPEN, _CLOSE = b'{"role":"user","content":"', b'"}]'
 
@@ -163,6 +165,7 @@ def workbench(state: RunState, at: datetime, room: int, problem: str) -> list[by
     room -= len(goal)
     middle = []
     for text, share in (
+        (_recalled(state), RECALLED_BYTES),
         (_transcript(state), TRANSCRIPT_BYTES),
         (_notes(state), NOTES_BYTES),
         (plan_text(state.plan), PLAN_BYTES),
@@ -171,7 +174,7 @@ def workbench(state: RunState, at: datetime, room: int, problem: str) -> list[by
         block = _newest(text, min(share, room // 3))
         middle.append(block)
         room -= len(block)
-    return [middle[0], goal, *middle[1:], *_recent_blocks(state.recent, room), last]
+    return [*middle[:2], goal, *middle[2:], *_recent_blocks(state.recent, room), last]
 
 
 @lru_cache(maxsize=64)
@@ -226,6 +229,18 @@ def _ends(text: str, room: int) -> str:
     begin, end = fitting(text, half), _last(text, half)
     left_out = len(text) - len(begin) - len(end)
     return f"{begin}\n(… {left_out:,} of {len(text):,} characters left out here …)\n{end}"
+
+
+def _recalled(state: RunState) -> str:
+    """Return what is kept from earlier runs, the best last: where room is short, the beginning goes."""
+    lines = [_recalled_line(one) for one in reversed(state.recalled)]
+    return "[earlier experience, not this task]\n" + "\n".join(lines) + "\n\n" if lines else ""
+
+
+def _recalled_line(one: Recalled) -> str:
+    if one.trust == "untrusted":
+        return f"- note {one.id} ({one.about}):\n{fenced(one.text)}"
+    return f"- note {one.id} ({one.about}): {one.text}"
 
 
 def _transcript(state: RunState) -> str:

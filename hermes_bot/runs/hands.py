@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hermes_bot.loop.context import Frame
     from hermes_bot.messages import Place, ThreadKey
     from hermes_bot.ports import Clock, Journal, Model, Toolbox
+    from hermes_bot.runs.recalling import Recalling
 
 Wanted: TypeAlias = "tuple[str, Mapping[str, Any]]"
 
@@ -32,6 +33,7 @@ class Hands:
         workspaces: the folder that holds every thread's workspace.
         read: turns a model's answer into a decision.
         is_heard: whether what somebody says in a place may reach a run at all.
+        recalling: what of earlier runs this one is given, and what is kept of it; None where nothing is.
     """
 
     model: Model
@@ -43,6 +45,7 @@ class Hands:
     read: Callable[..., Decision] = decide
     is_heard: Callable[[str, ThreadKey, Place], bool] = lambda *_: True
     wants: Callable[[str], Wanted] = lambda _: ("", {})
+    recalling: Recalling | None = None
 
     def desk(self, journal: Journal, clock: Clock, workspace: Path, is_closing: Callable[[], bool]) -> Desk:
         """Return the desk of one run."""

@@ -91,6 +91,8 @@ class Runs:
         run = secrets.token_hex(4)
         request = said[0].request or Request()
         self.check(request)
+        recalling = self._hands.recalling
+        ids = await recalling.before(said) if recalling else ()
 
         def store(db: sqlite3.Connection) -> str | None:
             now = self._desk.clock.now()
@@ -103,16 +105,20 @@ class Runs:
             limits, changes = self._limits(goal.skill, request)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
-            data = {
+            data: dict[str, Any] = {
                 "goal": asdict(goal),
                 "limits": asdict(limits),
                 "thread": str(asked.thread),
                 "asker": asked.user,
                 "root": run,
                 "place": place,
-                **({"tainted": True, "origins": [EARLIER]} if is_outside else {}),
                 **({"changes": changes} if changes else {}),
             }
+            if recalling and (recalled := recalling.shown(db, ids, replace(asked, place=place), run)):
+                data["recalled"] = recalled
+            doubtful = any(one["trust"] == "untrusted" for one in data.get("recalled", ()))
+            if origins := [EARLIER] * is_outside + ["memory"] * doubtful:
+                data |= {"tainted": True, "origins": origins}
             journal.append(db, [Row(run, 0, "intake", now, data)])
             return run
 
