@@ -242,8 +242,8 @@ def _aside(state: RunState, row: Row) -> dict[str, Any]:
     """Return the fields that change by what was said beside the decision, as far as it counted."""
     changed: dict[str, Any] = {}
     if goal := row.data.get("goal"):
-        said = {"objective": goal["objective"], "constraints": tuple(goal["constraints"])}
-        changed["goal"] = replace(state.goal, **said)
+        constraints = tuple(dict.fromkeys((*state.goal.constraints, *goal["constraints"])))
+        changed["goal"] = replace(state.goal, objective=goal["objective"], constraints=constraints)
     if look := row.data.get("reflection"):
         changed["reflection"] = Reflection(row.round, look["verdict"], look["reason"])
     return changed

@@ -65,13 +65,19 @@ def prompt_of(state: RunState, answer: str, frame: Frame) -> Prompt:
     head = system_message(_SYSTEM)
     room = (frame.context_tokens - frame.output_tokens) * BYTES_PER_TOKEN - len(head) - 200
     parts = (
-        ("task", state.goal.text, room // 4),
+        ("task", _task(state), room // 4),
         ("answer", answer, room // 4),
         ("found", _evidence(state), room // 2),
     )
     said = b"".join(escape(f"[{name}]\n" + fitting(text, share - 20) + "\n\n") for name, text, share in parts)
     messages = b"".join((head, b'{"role":"user","content":"', said, b'"}]'))
     return Prompt(messages, tokens=len(messages) // BYTES_PER_TOKEN)
+
+
+def _task(state: RunState) -> str:
+    """Return what was asked for, with what people said since; their last words come first to be kept."""
+    said = [f"- {note.name or note.user}: {note.text}" for note in reversed(state.notes)]
+    return "\n".join((state.goal.text, *(("People said since, the last first:", *said) if said else ())))
 
 
 def _evidence(state: RunState) -> str:

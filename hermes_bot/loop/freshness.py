@@ -72,8 +72,9 @@ def age_of(result: Result, prepared: Prepared, task: str, at: datetime) -> Age |
     if as_of is None:
         return None
     fresh = timedelta(seconds=prepared.fresh_seconds) if prepared.fresh_seconds else FRESH
-    earliest = _earliest(prepared.action.args, at, fresh)
-    if earliest is None:
+    args = prepared.action.args
+    earliest = _earliest(args, at, fresh)
+    if earliest is None and not _names_end(args):
         if prepared.fresh_seconds or _speaks_of(task) == "now":
             earliest = at - fresh
         elif _speaks_of(task) == "today":
@@ -81,6 +82,12 @@ def age_of(result: Result, prepared: Prepared, task: str, at: datetime) -> Age |
     if earliest is None or as_of >= earliest:
         return None
     return Age(result.as_of, age_words(at - as_of), prepared.fresher or "read it again")
+
+
+def _names_end(args: Mapping[str, Json]) -> bool:
+    """Whether a window was asked for that ends at a moment in words, which may well be long ago."""
+    ends = (args.get(key) for key in _ENDS)
+    return any(isinstance(end, str) and end.strip() and _speaks_of(end) != "now" for end in ends)
 
 
 def _earliest(args: Mapping[str, Json], at: datetime, fresh: timedelta) -> datetime | None:

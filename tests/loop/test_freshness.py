@@ -39,6 +39,7 @@ MINUTES = timedelta(minutes=10)
         ("现在有多少错误", HOURS, {}),
         ("how many orders today?", timedelta(hours=20), {}),
         ("errors", HOURS, {"until": AT.isoformat()}),
+        ("what is failing right now?", HOURS, {"until": "now"}),
         ("errors", HOURS, {"since": "2 hours ago"}),
         ("errors", HOURS, {"since": (AT - timedelta(hours=1)).isoformat()}),
     ],
@@ -59,6 +60,7 @@ def test_older_than_asked_for_is_stale(task: str, old: timedelta, args: dict[str
         ("errors", HOURS, {"since": "4h"}),
         ("errors", HOURS, {"since": "since the last deploy"}),
         ("errors", HOURS, {"since": 5}),
+        ("what is failing right now? compare it", HOURS, {"until": "yesterday at nine"}),
     ],
 )
 def test_as_old_as_what_was_asked_for_is_not(task: str, old: timedelta, args: dict[str, Json]) -> None:
