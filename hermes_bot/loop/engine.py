@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed, decide
 from hermes_bot.errors import ModelError
-from hermes_bot.fold import apply, write_decision, write_files
+from hermes_bot.fold import apply, write_files
 from hermes_bot.loop import checking, remarks
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.allowance import exhausted, over_share
@@ -24,6 +24,7 @@ from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure
 from hermes_bot.messages import Attachment, Result, failed, origin_of
 from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
+from hermes_bot.written import write_decision
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

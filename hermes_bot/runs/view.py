@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import Finish
-from hermes_bot.fold import call_text, fold, read_decision
+from hermes_bot.fold import fold
 from hermes_bot.runs.posts import final_files, final_text
 from hermes_bot.skills.runner import PARAMS
 from hermes_bot.state import OVER
+from hermes_bot.written import call_text, read_decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
