@@ -24,6 +24,7 @@ from hermes_bot.tools.declare import Tool
 from hermes_bot.tools.files import file_tools, keep_text
 from hermes_bot.tools.logtools import log_tools
 from hermes_bot.tools.now import now_tool
+from hermes_bot.tools.optional import optional_tools
 from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.toolbox import CoreToolbox
 
@@ -81,7 +82,12 @@ def build_toolbox(
         max_chars=6_000,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
-    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools), allow=by_profile, walls=walls)
+    offer = optional_tools(config)
+    for name, reason in offer.off.items():
+        log.info("tool.off", extra={"tool": name, "reason": reason})
+    toolbox = CoreToolbox(
+        (skill, *core, *offer.tools, *extra, *plugged.tools), allow=by_profile, walls=walls, off=offer.off
+    )
     return toolbox
 
 

@@ -38,6 +38,7 @@ from hermes_bot.sections import (
     Budgets,
     Endpoint,
     Files,
+    InnerHost,
     Journal,
     Keys,
     Logs,
@@ -47,10 +48,14 @@ from hermes_bot.sections import (
     Pacing,
     Price,
     Profile,
+    Search,
     Secrets,
     Skills,
     SlackSection,
+    Sql,
+    SqlSource,
     TelegramSection,
+    Web,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +74,7 @@ __all__ = [
     "Config",
     "Endpoint",
     "Files",
+    "InnerHost",
     "Journal",
     "Keys",
     "LogSource",
@@ -78,10 +84,14 @@ __all__ = [
     "Pacing",
     "Price",
     "Profile",
+    "Search",
     "Secrets",
     "Skills",
     "SlackSection",
+    "Sql",
+    "SqlSource",
     "TelegramSection",
+    "Web",
     "read_config",
     "remarks",
 ]
@@ -92,12 +102,9 @@ SECRETS = {
     "HERMES_SLACK_APP_TOKEN": "slack_app_token",
     "HERMES_SLACK_SIGNING_SECRET": "slack_signing_secret",
     "HERMES_TELEGRAM_TOKEN": "telegram_token",
+    "HERMES_WEB_SEARCH_KEY": "web_search_key",
 }
 _SECRET_KEY = re.compile(r"(^|_)(api_?key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
-_SECTION_OF = {
-    field: "model" if field.startswith("model") else f"adapters.{field.split('_')[0]}"
-    for field in SECRETS.values()
-}
 
 
 class Config(Keys):
@@ -151,10 +158,12 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
 
 def remarks(config: Config) -> tuple[str, ...]:
     """Return a sentence for everything that is set and serves nothing, so that nothing is off in silence."""
-    unused = {"model_api_key": config.model is None} | {
-        field: getattr(config.adapters, field.split("_")[0], None) is None
-        for field in SECRETS.values()
-        if field != "model_api_key"
+    search = config.web.search
+    unused = {
+        field: getattr(config.adapters, field.split("_")[0], None) is None for field in SECRETS.values()
+    } | {
+        "model_api_key": config.model is None,
+        "web_search_key": search is None or search.provider != "brave",
     }
     idle = tuple(
         f"{variable} is set, but nothing is configured that would use it."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_address
 from pathlib import Path  # noqa: TC003 - pydantic reads the annotations
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from hermes_bot.keys import PATH, Address, Patterns, Zone
 
@@ -88,6 +90,75 @@ class Files(_Section):
     """``[files]``: folders that the file tools may read, beside the thread's own workspace."""
 
     roots: tuple[Path, ...] = ()
+
+
+class InnerHost(_Section):
+    """One entry of ``[web] allow``: a host inside the network, by its exact name and the address it has."""
+
+    host: str = Field(pattern=r"^[a-z0-9._:-]+$")
+    address: str
+
+    @field_validator("address")
+    @classmethod
+    def _is_address(cls, text: str) -> str:
+        ip_address(text)
+        return text
+
+
+class Search(_Section):
+    """``[web.search]``: who answers ``web_search``; Brave's key is ``HERMES_WEB_SEARCH_KEY``."""
+
+    provider: Literal["searxng", "brave"]
+    base_url: Address | None = None
+
+    @model_validator(mode="after")
+    def _has_address(self) -> Self:
+        if self.provider == "searxng" and self.base_url is None:
+            raise ValueError("needs base_url, the address of your SearXNG")
+        return self
+
+
+class Web(_Section):
+    """``[web]``: what of the web tools may reach, and how much of it they take.
+
+    ``links`` are the hosts that answers may link to after outside text was read.
+    """
+
+    allow: tuple[InnerHost, ...] = ()
+    ports: tuple[Annotated[int, Field(ge=1, le=65_535)], ...] = (80, 443)
+    max_bytes: int = Field(default=2 * 1024 * 1024, ge=1_000, le=64 * 1024 * 1024)
+    timeout_seconds: float = Field(default=20.0, ge=1, le=300)
+    links: tuple[str, ...] = ()
+    search: Search | None = None
+
+
+class SqlSource(_Section):
+    """``[sql.sources.NAME]``: a SQLite file (``path``) or a Postgres database (``dsn``), to be read only."""
+
+    path: Path | None = None
+    dsn: str = ""
+
+    @field_validator("dsn")
+    @classmethod
+    def _holds_no_password(cls, dsn: str) -> str:
+        if re.search(r"(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@", dsn):
+            raise ValueError(
+                "holds a password, which does not belong here. Put it into a file of pgpass form "
+                "(host:port:database:user:password, mode 0600) and name that file with passfile=… in the dsn"
+            )
+        return dsn
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.path is None) == (not self.dsn):
+            raise ValueError("needs either path (SQLite) or dsn (Postgres)")
+        return self
+
+
+class Sql(_Section):
+    """``[sql]``: the databases that ``sql_query`` may read."""
+
+    sources: dict[str, SqlSource] = Field(default_factory=dict)
 
 
 class Budgets(_Section):
@@ -218,6 +289,7 @@ class Secrets(BaseModel):
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
     telegram_token: SecretStr | None = None
+    web_search_key: SecretStr | None = None
 
     def of(self, adapter: str) -> dict[str, str]:
         """Return an adapter's secrets in the clear, by the last part of their variable."""
@@ -239,6 +311,8 @@ class Keys(_Section):
     profiles: dict[str, Profile] = Field(default_factory=dict)
     logs: Logs = Logs()
     files: Files = Files()
+    web: Web = Web()
+    sql: Sql = Sql()
     budgets: Budgets = Budgets()
     skills: Skills = Skills()
     memory: MemorySection = MemorySection()

@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -63,6 +63,8 @@ class CoreToolbox:
 
     Attributes:
         tools: as they are shown, in order; a later one of the same name is left out.
+
+    ``off`` says of tools that exist but not here why that is so: whoever calls one is told.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class CoreToolbox:
         allow: Allow | None = None,
         walls: Walls | None = None,
         workers: Workers | None = None,
+        off: Mapping[str, str] | None = None,
     ) -> None:
         self._tools: dict[str, Tool] = {}
         for one in tools:
@@ -82,6 +85,7 @@ class CoreToolbox:
         self._allow = allow or _allow_all
         self._walls = walls or _NobodyAgrees()
         self._workers = workers or Workers()
+        self._off = off or {}
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -189,6 +193,8 @@ class CoreToolbox:
             return outcome_of_error(raised, tool)
 
     def _unknown(self, name: str, state: RunState) -> Result:
+        if (why := self._off.get(name)) is not None:
+            return failed("unknown_tool", f"{name} is off. {why}")
         names = [card.name for card in self.cards(state)]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"Nearest: {', '.join(near)}." if near else f"There are: {', '.join(names) or 'none'}."
