@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import ToolContext
 
 MAX_ROWS = 1_000
-MAX_BYTES = 1024 * 1024
+MAX_CHARS = 950_000  # of all values with their punctuation; the toolbox keeps 1,000,000 of any result
 MAX_CELL = 10_000
 SECONDS = 10.0
 _GRACE_SECONDS = 8.0  # to start, connect and write the answer; then the process is killed
@@ -67,7 +67,7 @@ class SqlDatabase:
         Raises:
             ToolError: the worker did not answer.
         """
-        limits = {"seconds": SECONDS, "rows": MAX_ROWS, "bytes": MAX_BYTES, "cell": MAX_CELL}
+        limits = {"seconds": SECONDS, "rows": MAX_ROWS, "chars": MAX_CHARS, "cell": MAX_CELL}
         asked = {"engine": self.engine, "where": self.where, "sql": sql, **limits}
         return await ask_process(_WORKER, asked, SECONDS + _GRACE_SECONDS)
 
@@ -105,7 +105,7 @@ def sql_tool(sources: Sequence[SqlDatabase]) -> Tool:
         ctx: ToolContext,
         source: Annotated[str, Field(description="name of the database", max_length=200)] = "",
     ) -> Result:
-        """Ask a database with one SQL query (read only; first 1,000 rows, 1 MiB, 10 s)."""
+        """Ask a database with one SQL query (read only; first 1,000 rows, 10 s)."""
         database = _database(known, source)
         if "\0" in sql:
             raise ToolError("bad_sql", "A statement holds no zero byte.")

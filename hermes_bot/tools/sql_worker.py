@@ -1,6 +1,6 @@
 """Knows how one query is read from SQLite or Postgres, as a process of its own that can be killed.
 
-Reads ``{"engine", "where", "sql", "seconds", "rows", "bytes", "cell"}`` from standard input and writes
+Reads ``{"engine", "where", "sql", "seconds", "rows", "chars", "cell"}`` from standard input and writes
 ``{"columns", "rows", "cut"}`` or ``{"code", "problem"}``; without ``sql`` it looks at the source itself and
 writes ``{"about", "warning"}``. It is started by file and imports nothing of ours. That nothing is written is
 the engines' own promise here, never a look at the text of the statement.
@@ -58,7 +58,7 @@ class _Table:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._left = int(asked["bytes"])
+        self._left = int(asked["chars"])
         self._cells_cut = 0
         self._why_full = ""
         self._kinds: list[set[type]] = []
@@ -74,9 +74,11 @@ class _Table:
             for kinds, value in zip(self._kinds, row, strict=True):
                 kinds.add(type(value))
             kept = [self._cell(value) for value in row]
-            self._left -= sum(len(str(value)) + 4 for value in kept)
+            self._left -= sum(len(str(value)) + 6 for value in kept) + 6
             if self._left < 0 and self.rows:
-                self._why_full = f"first {len(self.rows):,} rows, which fill {self._asked['bytes']:,} bytes"
+                self._why_full = (
+                    f"first {len(self.rows):,} rows, which fill {self._asked['chars']:,} characters"
+                )
                 return
             self.rows.append(kept)
 
@@ -120,7 +122,7 @@ class _Sqlite:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._was_denied = False
+        self._denied: list[int] = []
 
     def answer(self) -> Answer:
         try:
@@ -151,7 +153,7 @@ class _Sqlite:
         is_harmless = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in self._REACHING_OUT
         if action in self._READING or is_harmless:
             return sqlite3.SQLITE_OK
-        self._was_denied = True
+        self._denied.append(action)
         return sqlite3.SQLITE_DENY
 
     def _read(self, base: sqlite3.Connection) -> Answer:
@@ -169,22 +171,26 @@ class _Sqlite:
 
     def _declined(self, error: Exception) -> DeclinedError:
         said = str(error).rstrip(".")
-        if self._was_denied:
+        if self._denied:
             return DeclinedError("refused", f"Only reading is allowed here ({said}).")
-            return DeclinedError("timeout", f"The query did not end within {self._asked['seconds']:g} s.")
-        match getattr(error, "sqlite_errorname", ""):
-            case "SQLITE_INTERRUPT":
-                return DeclinedError("timeout", f"The query did not end within {self._asked['seconds']:g} s.")
-            case "SQLITE_READONLY":
-                return DeclinedError("refused", f"Only reading is allowed here ({said}).")
-            case "SQLITE_TOOBIG" | "SQLITE_NOMEM":
-                return DeclinedError("too_large", f"The query takes too much memory ({said}).")
-            case "SQLITE_CANTOPEN" | "SQLITE_NOTADB" | "SQLITE_CORRUPT" | "SQLITE_PERM" | "SQLITE_IOERR":
-                return DeclinedError("unreachable", f"The database cannot be read ({said}).")
-            case "SQLITE_BUSY" | "SQLITE_LOCKED":
-                return DeclinedError("busy", "The database is locked by a writer.")
-            case _:
-                return DeclinedError("bad_sql", f"SQLite: {said}.")
+        code, about = _SQLITE_CODES.get(
+            getattr(error, "sqlite_errorname", ""), ("bad_sql", "SQLite does not take it")
+        )
+        return DeclinedError(code, f"{about} ({said}).")
+
+
+_LOST = ("unreachable", "The database cannot be read")
+_SWOLLEN = ("too_large", "The query takes too much memory")
+_HELD = ("busy", "A writer holds the database")
+_SQLITE_CODES = {
+    "SQLITE_INTERRUPT": ("timeout", "The query did not end in time"),
+    "SQLITE_READONLY": ("refused", "Only reading is allowed here"),
+    **dict.fromkeys(("SQLITE_TOOBIG", "SQLITE_NOMEM"), _SWOLLEN),
+    **dict.fromkeys(
+        ("SQLITE_CANTOPEN", "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_PERM", "SQLITE_IOERR"), _LOST
+    ),
+    **dict.fromkeys(("SQLITE_BUSY", "SQLITE_LOCKED"), _HELD),
+}
 
 
 class _Postgres:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
@@ -78,7 +78,7 @@ class Brave:
 
     door: Door
     base_url: str
-    key: str = ""
+    key: str = field(default="", repr=False)
 
     @property
     def host(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 MAX_REDIRECTS = 5
 CONNECT_SECONDS = 5.0
 _LOOKUPS = 4
+_WINDOW_BYTES = 256 * 1024
 _TYPES = re.compile(r"text/.+|application/(.+\+)?(json|xml|yaml|x-yaml|ndjson|x-ndjson|jsonl)")
 _MAY_PASS = frozenset(
     {408, 425, 429, 500, 502, 503, 504}
@@ -119,7 +121,8 @@ class Door:
             raise ToolError("refused", "This is no address of a web page.") from error
         except httpx2.TransportError as error:
             said = f"The host could not be reached, or broke off ({type(error).__name__})."
-            raise ToolError("unreachable", said, retryable=True) from error
+            may_pass = isinstance(error, httpx2.NetworkError | httpx2.TimeoutException)
+            raise ToolError("unreachable", said, retryable=may_pass) from error
 
     async def _fetch(self, url: str, headers: Mapping[str, str]) -> Page:
         import httpx2  # noqa: PLC0415 - as above
@@ -163,7 +166,9 @@ class Door:
     def _plain(self) -> httpx2.AsyncBaseTransport:
         import httpx2  # noqa: PLC0415 - as above
 
-        return httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False)
+        # a small window: what is in flight when a body is cut was sent for nothing
+        window = (socket.SOL_SOCKET, socket.SO_RCVBUF, _WINDOW_BYTES)
+        return httpx2.AsyncHTTPTransport(verify=self._trust, trust_env=False, socket_options=[window])
 
     def _timeout(self) -> httpx2.Timeout:
         import httpx2  # noqa: PLC0415 - as above
