@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -14,9 +14,11 @@ from hermes_bot.access import Policy
 from hermes_bot.build import build_adapters, build_hands, build_memories, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
+from hermes_bot.config import known_secrets
 from hermes_bot.consent import ConsentWalls
 from hermes_bot.decisions import decide
 from hermes_bot.dispatch import Dispatcher, Job, Lane
+from hermes_bot.errors import StoreError
 from hermes_bot.following import Followers
 from hermes_bot.gate import Gate
 from hermes_bot.inbox import Inbox
@@ -26,6 +28,7 @@ from hermes_bot.outbox import Outbox
 from hermes_bot.platforms import Platforms, StoreRecords
 from hermes_bot.ports import Operated
 from hermes_bot.reception import Reception, Rooms
+from hermes_bot.redaction import Redactor, Vault
 from hermes_bot.remembering import Notes
 from hermes_bot.runs import Runs
 from hermes_bot.runs.delegation import Delegation
@@ -33,10 +36,12 @@ from hermes_bot.runs.journal import StoreDesk
 from hermes_bot.runs.recalling import Recalling
 from hermes_bot.runs.spending import Spending, limits_in
 from hermes_bot.statusline import StatusLines
+from hermes_bot.store import records, runs
 from hermes_bot.store.database import Database
 from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
 from hermes_bot.store.moves import all_moves
+from hermes_bot.store.records import CORE
 from hermes_bot.telling import Teller
 from hermes_bot.tools.memory import memory_tools
 from hermes_bot.tools.post import post_tools
@@ -121,7 +126,8 @@ class App:
         self.registry = build_registry(config)
         moved = await self.db.read(all_moves)
         self._build_platforms(moved)
-        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed)
+        self.vault = await self._vault()
+        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed, vault=self.vault)
         policy = Policy.of(config.access, moved)
         self._readers = readers = Readers(policy)
         self.memories, close_memories = build_memories(config, self.db, self.clock)
@@ -137,12 +143,12 @@ class App:
             *self._parts.tools,
         )
         walls = ConsentWalls(policy, config.approvals)
-        hands, close = build_hands(config, self.registry, tools, self.clock, walls)
+        hands, close = build_hands(config, self.registry, tools, self.clock, walls, self.vault)
         self._stack.push_async_callback(close)
         hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
         self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
-        self._joiner = Joiner(self.db, self._served)
+        self._joiner = Joiner(self.db, self._served, self.vault)
         self.status = StatusLines(self._served, self.clock)
         self.gate = Gate(policy, self.db, self.clock, config.approvals)
         self._build_reception()
@@ -151,6 +157,18 @@ class App:
         )
         self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy, self.memories)
         self.operations = Operations(self)
+
+    async def _vault(self) -> Vault:
+        """Return what masks secrets; its numbers go on where the last process left them."""
+        place = CORE, "secret", "last"
+        last = await self.db.read(lambda db: records.get(db, *place))
+
+        def keep(number: int) -> None:
+            with suppress(StoreError):  # closed: nothing that follows is stored either
+                work = partial(records.put, place=place, text=str(number), at=self.clock.now())
+                self.db.submit("secret.numbered", work)
+
+        return Vault(Redactor(known_secrets(self.config)), after=int(last or 0), on_number=keep)
 
     def _build_reception(self) -> None:
         """Build what messages pass, and say who is told of what on their way."""
@@ -176,6 +194,7 @@ class App:
             self.commands,
             self.gate,
             self.teller,
+            self.vault,
         )
         self.reception = Reception(rooms)
         self.reception.on_over = self.followers.settled
@@ -210,7 +229,10 @@ class App:
         for adapter in self.adapters.values():
             if isinstance(adapter, Operated):
                 ops.update(adapter.ops())
-        async with admin.serve(self.config.state_dir, ops), asyncio.TaskGroup() as group:
+        async with (
+            admin.serve(self.config.state_dir, ops, self.vault.redactor.fields),
+            asyncio.TaskGroup() as group,
+        ):
             if recover:
                 await self.reception.recover()
             group.create_task(self.outbox.run())
@@ -245,6 +267,7 @@ class App:
         return adapter is None or adapter.has_private_replies
 
     def _show(self, thread: ThreadKey, run: str, text: str) -> None:
+        text = self.vault.redactor.text(text)
         self.status.show(thread, text, run)
         self.followers.showing(thread, text)
 
@@ -263,8 +286,15 @@ class App:
             show("")
             self.outbox.wake()
             self.followers.settled(lane.thread, run)
+        await self._forget_secrets()
         if self._copy is not None:
             await self._copy.catch_up()
+
+    async def _forget_secrets(self) -> None:
+        """Let the values go that no run and no message needs any more."""
+        if scopes := self.vault.scopes:
+            for scope in await self.db.read(lambda db: runs.idle_threads(db, scopes)):
+                self.vault.forget(scope)
 
     async def _begin(self, job: Job, lane: Lane) -> str | None:
         """Make the run of a task, once what its platform has for it is here."""

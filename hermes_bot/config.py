@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 
 from hermes_bot.errors import ConfigError
 from hermes_bot.keys import (
@@ -92,6 +92,7 @@ __all__ = [
     "SqlSource",
     "TelegramSection",
     "Web",
+    "known_secrets",
     "read_config",
     "remarks",
 ]
@@ -154,6 +155,28 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
     sections = {name: getattr(read, name) for name in Keys.model_fields}
     sections["bot"] = read.bot.model_copy(update={"state_dir": state_dir})
     return Config(**sections, secrets=_secrets(environ), origin=origin)
+
+
+def known_secrets(config: Config) -> tuple[str, ...]:
+    """Return every secret that was loaded, in the clear: what must be seen nowhere."""
+    return tuple(_secrets_in(config))
+
+
+def _secrets_in(value: object) -> Iterator[str]:
+    match value:
+        case SecretStr():
+            yield value.get_secret_value()
+        case BaseModel():
+            for _, inner in value:
+                yield from _secrets_in(inner)
+        case dict():
+            for inner in value.values():
+                yield from _secrets_in(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _secrets_in(inner)
+        case _:
+            pass
 
 
 def remarks(config: Config) -> tuple[str, ...]:

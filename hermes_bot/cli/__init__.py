@@ -91,7 +91,9 @@ def _first(error: BaseException) -> BaseException:
 
 def _refuse(error: BaseException, *, wants_json: bool) -> int:
     """Say an error on standard error, and as the one object where a program reads; return its exit code."""
-    said = _said(error)
+    from hermes_bot.redaction import Redactor
+
+    said = Redactor().text(_said(error))
     if said:
         complain(said)
     if wants_json:

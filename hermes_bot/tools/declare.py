@@ -43,6 +43,7 @@ class Declaration(TypedDict, total=False):
         fresher: how newer data is had ("query_logs with until=now"); empty where reading again is the way.
         example: arguments of a sensible call.
         errors: each code it raises ``ToolError`` with, and what that means.
+        keeps_masks: its arguments keep the numbers that stand for secrets: it hands them on inside the bot.
         reconcile: asked after a crash whether the effect with these arguments happened (the key is in the
             context): a ``Result`` says so, None that it cannot tell.
     """
@@ -61,6 +62,7 @@ class Declaration(TypedDict, total=False):
     fresher: str
     example: Arguments
     errors: Mapping[str, str]
+    keeps_masks: bool
     reconcile: Call
 
 
@@ -97,6 +99,7 @@ class Tool:
     fresher: str = ""
     example: Arguments = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
+    keeps_masks: bool = False
     reconcile: Call | None = None
     is_blocking: bool = False
     model: type[BaseModel] | None = None
