@@ -123,7 +123,7 @@ def _same_or(value: T, **fields: object) -> T:
     return replace(value, **changed) if changed else value  # type: ignore[type-var]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class MaskedModel:
     """A model whose words, and whose endpoint's, hold no secret; implements ``ports.Model``.
 
