@@ -69,7 +69,7 @@ class CoreToolbox:
     ``off`` says of tools that exist but not here why that is so: whoever calls one is told.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one part of the door, by name
         self,
         tools: Sequence[Tool],
         *,
