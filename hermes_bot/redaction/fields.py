@@ -59,7 +59,22 @@ _PROSE = re.compile(
 )
 _WORDS = frozenset(
     (
-        *("none", "null", "nil", "true", "false", "yes", "no", "on", "off", "str", "string", "text"),
+        *(
+            "none",
+            "key",
+            "value",
+            "null",
+            "nil",
+            "true",
+            "false",
+            "yes",
+            "no",
+            "on",
+            "off",
+            "str",
+            "string",
+            "text",
+        ),
         *("bool", "int", "float", "bytes", "any", "object", "array", "number", "required", "optional"),
         *("missing", "empty", "unset", "hidden", "redacted", "masked", "removed", "secret", "password"),
         *("token", "changed", "expired", "invalid", "valid", "wrong", "unknown", "default", "undefined"),

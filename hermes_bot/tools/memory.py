@@ -49,7 +49,12 @@ def _remember_tool(kept: Memories, readers: Readers) -> Tool:
         return Result("ok", kept_text(Kept(there)))
 
     @tool(
-        risk="write", lasting=True, example={"text": "Our region is EU."}, errors=_ERRORS, reconcile=was_kept
+        risk="write",
+        lasting=True,
+        keeps_masks=True,
+        example={"text": "Our region is EU."},
+        errors=_ERRORS,
+        reconcile=was_kept,
     )
     async def remember(text: Text, ctx: ToolContext, scope: WhichScope = "", kind: Kind = "fact") -> Result:
         """Keep one sentence for later tasks: for the person, the thread, the channel or the workspace."""
