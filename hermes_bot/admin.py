@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Emit, Op
 
     OnEvent = Callable[[Mapping[str, Any]], None]
-    Redact = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 NAME = "admin.sock"
 LINE_BYTES = 4 * 1024 * 1024
@@ -62,15 +61,9 @@ class AdminError(HermesError):
         self.code = code
 
 
-def _as_it_is(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    return answer
-
-
 @contextlib.asynccontextmanager
-async def serve(folder: Path, ops: Mapping[str, Op], redact: Redact = _as_it_is) -> AsyncIterator[None]:
+async def serve(folder: Path, ops: Mapping[str, Op]) -> AsyncIterator[None]:
     """Answer these operations on the folder's socket for as long as the block lasts.
-
-    ``redact`` takes the secrets out of what is answered.
 
     The caller holds the folder's lock, so a socket that is already there is a dead process's and is replaced.
 
@@ -78,7 +71,7 @@ async def serve(folder: Path, ops: Mapping[str, Op], redact: Redact = _as_it_is)
         AdminError: something that is no socket is in its place.
     """
     with _listening(folder) as listener:
-        async with Alongside(_accept(listener, ops, redact)):
+        async with Alongside(_accept(listener, ops)):
             yield
 
 
@@ -219,7 +212,7 @@ def _listening(folder: Path) -> Iterator[socket.socket]:
             path.unlink(missing_ok=True)
 
 
-async def _accept(listener: socket.socket, ops: Mapping[str, Op], redact: Redact) -> None:
+async def _accept(listener: socket.socket, ops: Mapping[str, Op]) -> None:
     loop = asyncio.get_running_loop()
     async with asyncio.TaskGroup() as peers:
         while True:
@@ -229,13 +222,13 @@ async def _accept(listener: socket.socket, ops: Mapping[str, Op], redact: Redact
                 log.warning("admin.not_accepted", extra={"errno": error.errno})
                 await asyncio.sleep(1)
                 continue
-            peers.create_task(_serve_peer(accepted, ops, redact))
+            peers.create_task(_serve_peer(accepted, ops))
 
 
-async def _serve_peer(accepted: socket.socket, ops: Mapping[str, Op], redact: Redact) -> None:
+async def _serve_peer(accepted: socket.socket, ops: Mapping[str, Op]) -> None:
     uid = _uid(accepted)
     reader, writer = await asyncio.open_unix_connection(sock=accepted, limit=LINE_BYTES)
-    peer = _Peer(writer, ops, redact)
+    peer = _Peer(writer, ops)
     try:
         if uid in (0, os.getuid()):
             await peer.serve(reader)
@@ -263,8 +256,7 @@ class _PeerGone(Exception):  # noqa: N818 - reads as the fact it states
 class _Peer:
     """One connection: its open requests, and one line at a time going out."""
 
-    def __init__(self, writer: asyncio.StreamWriter, ops: Mapping[str, Op], redact: Redact) -> None:
-        self._redact = redact
+    def __init__(self, writer: asyncio.StreamWriter, ops: Mapping[str, Op]) -> None:
         self._writer = writer
         self._ops = ops
         self._open: dict[int, asyncio.Task[None]] = {}
@@ -290,7 +282,7 @@ class _Peer:
     async def send(self, answer: Mapping[str, Any]) -> None:
         """Write one line; raises _PeerGone where nobody reads any more."""
         try:
-            self._writer.write(_line(self._redact(answer)))  # whole lines: overlapping answers do not mix
+            self._writer.write(_line(answer))  # whole lines: overlapping answers do not mix
             await self._writer.drain()
         except ConnectionError as error:
             raise _PeerGone from error

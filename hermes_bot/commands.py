@@ -12,8 +12,7 @@ from hermes_bot.store import questions, runs
 from hermes_bot.store.columns import channel_of
 
 if TYPE_CHECKING:
-    from hermes_bot.messages import Incoming, ThreadKey
-    from hermes_bot.remembering import Notes
+    from hermes_bot.messages import ThreadKey
     from hermes_bot.runs import Runs, RunView
     from hermes_bot.runs.spending import Spending
     from hermes_bot.skills import Registry
@@ -26,18 +25,11 @@ SHOWN_CHARS = 140
 
 
 class Commands:
-    """Answers verbs."""
+    """Answers verbs; changes nothing."""
 
     def __init__(
-        self,
-        db: Database,
-        lifecycle: Runs,
-        registry: Registry,
-        spending: Spending,
-        notes: Notes,
-        name: str,
+        self, db: Database, lifecycle: Runs, registry: Registry, spending: Spending, name: str
     ) -> None:
-        self._notes = notes
         self._db = db
         self._runs = lifecycle
         self._registry = registry
@@ -45,15 +37,10 @@ class Commands:
         self._name = name
 
     async def answer(  # noqa: PLR0911 - one for each verb
-        self, verb: str, args: tuple[str, ...], said: Incoming
+        self, verb: str, args: tuple[str, ...], thread: ThreadKey, user: str = ""
     ) -> str:
         """Return a verb's answer to a person as Markdown."""
-        thread = said.thread
         match verb:
-            case "memory":
-                return await self._notes.told(said)
-            case "forget":
-                return await self._notes.forgotten(" ".join(args), said)
             case "skills":
                 return self._skills()
             case "runs":
@@ -63,7 +50,7 @@ class Commands:
             case "questions":
                 return await self._questions(thread)
             case "budget":
-                return await self._spending.told(said.user, thread)
+                return await self._spending.told(user, thread)
             case "status":
                 return await self._status(thread)
             case _:

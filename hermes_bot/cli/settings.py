@@ -31,14 +31,10 @@ class Settings:
         Raises:
             ConfigError: it cannot be used.
         """
-        from hermes_bot.config import known_secrets, read_config
-        from hermes_bot.redaction import Redactor
+        from hermes_bot.config import read_config
 
-        told: Level = "debug" if self.is_verbose else level
-        configure(told, to_journal=_is_journal(), redact=Redactor().text)
-        config = read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
-        configure(told, to_journal=_is_journal(), redact=Redactor(known_secrets(config)).text)
-        return config
+        configure("debug" if self.is_verbose else level, to_journal=_is_journal())
+        return read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
 
     def target(self) -> Path:
         """Return where a configuration would be looked for, absolute."""

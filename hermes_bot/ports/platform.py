@@ -242,11 +242,7 @@ class Adapter(Protocol):
         ...
 
     async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
-        """Show the status of the thread's run; empty text removes it. Best effort, never raises.
-
-        The first line says what the run does. Lines after it are Markdown and say how far its plan is; where
-        there is room for one line, they are left away.
-        """
+        """Show one status line for the thread's run; empty text removes it. Best effort, never raises."""
         ...
 
     async def earlier(self, thread: ThreadKey, since: datetime | None) -> Sequence[Earlier]:

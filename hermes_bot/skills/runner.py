@@ -91,17 +91,9 @@ class Runner:
         except SkillError as error:
             return failed("unknown_skill", str(error))
         if skill.chain is None:
-            return _marked(Result("ok", {"skill": skill.name, "guidance": skill.guidance}), skill)
+            return Result("ok", {"skill": skill.name, "guidance": skill.guidance})
         setting = Setting(context, toolbox, self.zone, self.options, self.keep)
-        came = await run_chain(skill, params, setting)
-        return came if isinstance(came, Question) else _marked(came, skill)
-
-
-def _marked(result: Result, skill: Skill) -> Result:
-    """Say that what this skill gave is to be checked before it is posted."""
-    if not skill.limits.get("verify") or not isinstance(result.data, dict):
-        return result
-    return replace(result, data={**result.data, "verify": True})
+        return await run_chain(skill, params, setting)
 
 
 @dataclass(frozen=True, slots=True)
