@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Emit, Op
 
     OnEvent = Callable[[Mapping[str, Any]], None]
+    Redact = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 NAME = "admin.sock"
 LINE_BYTES = 4 * 1024 * 1024
@@ -61,9 +62,15 @@ class AdminError(HermesError):
         self.code = code
 
 
+def _as_it_is(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return answer
+
+
 @contextlib.asynccontextmanager
-async def serve(folder: Path, ops: Mapping[str, Op]) -> AsyncIterator[None]:
+async def serve(folder: Path, ops: Mapping[str, Op], redact: Redact = _as_it_is) -> AsyncIterator[None]:
     """Answer these operations on the folder's socket for as long as the block lasts.
+
+    ``redact`` takes the secrets out of what is answered.
 
     The caller holds the folder's lock, so a socket that is already there is a dead process's and is replaced.
 
@@ -71,7 +78,7 @@ async def serve(folder: Path, ops: Mapping[str, Op]) -> AsyncIterator[None]:
         AdminError: something that is no socket is in its place.
     """
     with _listening(folder) as listener:
-        async with Alongside(_accept(listener, ops)):
+        async with Alongside(_accept(listener, ops, redact)):
             yield
 
 
@@ -212,7 +219,7 @@ def _listening(folder: Path) -> Iterator[socket.socket]:
             path.unlink(missing_ok=True)
 
 
-async def _accept(listener: socket.socket, ops: Mapping[str, Op]) -> None:
+async def _accept(listener: socket.socket, ops: Mapping[str, Op], redact: Redact) -> None:
     loop = asyncio.get_running_loop()
     async with asyncio.TaskGroup() as peers:
         while True:
@@ -222,13 +229,13 @@ async def _accept(listener: socket.socket, ops: Mapping[str, Op]) -> None:
                 log.warning("admin.not_accepted", extra={"errno": error.errno})
                 await asyncio.sleep(1)
                 continue
-            peers.create_task(_serve_peer(accepted, ops))
+            peers.create_task(_serve_peer(accepted, ops, redact))
 
 
-async def _serve_peer(accepted: socket.socket, ops: Mapping[str, Op]) -> None:
+async def _serve_peer(accepted: socket.socket, ops: Mapping[str, Op], redact: Redact) -> None:
     uid = _uid(accepted)
     reader, writer = await asyncio.open_unix_connection(sock=accepted, limit=LINE_BYTES)
-    peer = _Peer(writer, ops)
+    peer = _Peer(writer, ops, redact)
     try:
         if uid in (0, os.getuid()):
             await peer.serve(reader)
@@ -256,7 +263,8 @@ class _PeerGone(Exception):  # noqa: N818 - reads as the fact it states
 class _Peer:
     """One connection: its open requests, and one line at a time going out."""
 
-    def __init__(self, writer: asyncio.StreamWriter, ops: Mapping[str, Op]) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, ops: Mapping[str, Op], redact: Redact) -> None:
+        self._redact = redact
         self._writer = writer
         self._ops = ops
         self._open: dict[int, asyncio.Task[None]] = {}
@@ -282,7 +290,7 @@ class _Peer:
     async def send(self, answer: Mapping[str, Any]) -> None:
         """Write one line; raises _PeerGone where nobody reads any more."""
         try:
-            self._writer.write(_line(answer))  # whole lines: overlapping answers do not mix
+            self._writer.write(_line(self._redact(answer)))  # whole lines: overlapping answers do not mix
             await self._writer.drain()
         except ConnectionError as error:
             raise _PeerGone from error

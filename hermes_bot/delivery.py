@@ -28,12 +28,15 @@ from hermes_bot.errors import (
 from hermes_bot.loop.report import inert
 from hermes_bot.markdown import write
 from hermes_bot.markdown.tree import Fence
+from hermes_bot.masking import masked_file
+from hermes_bot.messages import Attachment
 from hermes_bot.ports import Placed
+from hermes_bot.redaction import Redactor
 from hermes_bot.store import posts
 from hermes_bot.store.posts import Slot
 
 if TYPE_CHECKING:
-    from hermes_bot.messages import Attachment, Outgoing
+    from hermes_bot.messages import Outgoing
     from hermes_bot.pacing import Paces
     from hermes_bot.ports import Adapter, Clock
     from hermes_bot.store.database import Database
@@ -87,7 +90,15 @@ Outcome: TypeAlias = Shown | Later | Unsure | Refused
 class Courier:
     """Shows parts; keeps nothing in memory."""
 
-    def __init__(self, db: Database, clock: Clock, paces: Paces) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        paces: Paces,
+        redactor: Redactor | None = None,
+    ) -> None:
+        self._redactor = redactor or Redactor()
+        self._copies = db.path.with_name("masked")  # of files that hold secrets
         self._db = db
         self._clock = clock
         self._paces = paces
@@ -95,9 +106,10 @@ class Courier:
     async def show(self, row: OutboxRow, adapter: Adapter) -> Outcome:
         """Try once to show the row's next part; one that is refused is tried once more as plain text.
 
-        A file that is not there any more costs only itself: the text goes, and says so.
+        A file that is not there any more costs only itself: the text goes, and says so. One that holds
+        secrets goes as a copy without them.
         """
-        part = await asyncio.to_thread(_with_what_is_there, row.part)
+        part = await asyncio.to_thread(self._with_what_may_go, row.part) if row.part.files else row.part
         outcome = await self._tried(row, part, adapter)
         if isinstance(outcome, Refused) and isinstance(outcome.error, ContentRefused):
             simple = plain(part, str(outcome.error))
@@ -114,7 +126,7 @@ class Courier:
         except PostGone:
             return Shown(posted)
         except (AdapterError, TimeoutError) as error:
-            return self._paused(_repeatable(outcome_of(error)))
+            return self._told(self._paused(_repeatable(outcome_of(error))))
         except StoreError as error:  # what the adapter keeps beside it; an edit can be repeated
             return Later(str(error))
         except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
@@ -127,11 +139,34 @@ class Courier:
             return await (self._placed(row, part, adapter) if places else self._posted(row, part, adapter))
         except (AdapterError, TimeoutError) as error:
             # placing again leaves an empty post at worst, and an edit can be repeated: nobody need be asked
-            return self._paused(_repeatable(outcome_of(error)) if places else outcome_of(error))
+            return self._told(self._paused(_repeatable(outcome_of(error)) if places else outcome_of(error)))
         except StoreError as error:  # a full disk, say: what is kept beside the post could not be
             return Later(str(error)) if places else Unsure(str(error))
         except Exception as error:  # noqa: BLE001 - an adapter may be foreign code; its bug costs this post only
             return _bug(part.key, error)
+
+    def _told(self, outcome: Outcome) -> Outcome:
+        """Take the secrets out of what a platform's library said: the address of a call may hold a token."""
+        match outcome:
+            case Later(why, seconds):
+                return Later(self._redactor.text(why), seconds)
+            case Unsure(why):
+                return Unsure(self._redactor.text(why))
+            case Refused(error) if (said := self._redactor.text(str(error))) != str(error):
+                error.args = (said, *error.args[1:])  # its kind and its fields say what follows from it
+        return outcome
+
+    def _with_what_may_go(self, message: Outgoing) -> Outgoing:
+        gone = tuple(file for file in message.files if file.path and not _is_readable(file.path))
+        message = _without(message, gone, "It is not there any more.")
+        files, held = list[Attachment](), list[Attachment]()
+        for file in message.files:
+            may_go = masked_file(file, self._redactor, self._copies)
+            (files if may_go else held).append(may_go or file)
+        message = (
+            replace(message, files=(*files, *held)) if held or tuple(files) != message.files else message
+        )
+        return _without(message, tuple(held), "It holds a secret of mine.")
 
     def _paused(self, outcome: Outcome) -> Outcome:
         """Divide the platform's pause by the speed that was set."""
@@ -216,11 +251,6 @@ def plain(message: Outgoing, why: str = "") -> Outgoing:
         return message
     lines = "\n".join(f"{number}. {label}" for number, label in enumerate(labels, 1))
     return replace(message, text=f"{message.text}\n\n{lines}", buttons=())
-
-
-def _with_what_is_there(message: Outgoing) -> Outgoing:
-    gone = tuple(file for file in message.files if file.path and not _is_readable(file.path))
-    return _without(message, gone, "It is not there any more.")
 
 
 def _is_readable(path: str) -> bool:

@@ -1,11 +1,11 @@
-"""Knows how journal rows become a run's state, and how decisions are written in rows. Pure."""
+"""Knows how journal rows become a run's state. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
-from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed, SubGoal
+from hermes_bot.decisions import Ask, CallTool, Finish, Malformed
 from hermes_bot.errors import StoreError
 from hermes_bot.messages import Attachment, ThreadKey
 from hermes_bot.shelf import shelved
@@ -19,19 +19,22 @@ from hermes_bot.state import (
     Limits,
     Note,
     Question,
+    Recalled,
+    Reflection,
     Round,
     Ruling,
     RunState,
+    Stale,
     StepDone,
     Trace,
     Usage,
     consent_key,
 )
+from hermes_bot.written import call_text, read_decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from hermes_bot.decisions import Decision
     from hermes_bot.state import Row, Status
 
 Data = dict[str, Any]
@@ -76,7 +79,7 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
         case "person":
             return _person(state, row)
         case "observe":
-            return state.changed(round=row.round, hint="")
+            return _observe(state, row)
         case "reason":
             return _reason(state, row)
         case "act":
@@ -99,7 +102,8 @@ def _intake(before: RunState | None, row: Row) -> RunState:
         return before.changed(
             run=row.run,
             status="running",
-            limits=Limits(**data["limits"]),
+            limits=_limits(data["limits"]),
+            heard=row.round,
             base=before.used,
             told_budget=False,
             question=None,
@@ -129,11 +133,12 @@ def _intake(before: RunState | None, row: Row) -> RunState:
                 "transcript": tuple(goal.get("transcript", ())),
             }
         ),
-        limits=Limits(**data["limits"]),
+        limits=_limits(data["limits"]),
         place=data.get("place", "channel"),
         is_tainted=bool(data.get("tainted")),
         is_private=bool(data.get("private")) or data.get("place", "channel") != "channel",
         origins=tuple(data.get("origins", ())),
+        recalled=tuple(Recalled(**one) for one in data.get("recalled", ())),
     )
 
 
@@ -163,6 +168,16 @@ def _without(state: RunState, row: Row) -> RunState:
     return state.changed(rulings=left)
 
 
+def _limits(data: Mapping[str, Any]) -> Limits:
+    return Limits(**{**data, "tools": tuple(data.get("tools", ()))})
+
+
+def _observe(state: RunState, row: Row) -> RunState:
+    if row.data.get("due") == "reflection":
+        return state.changed(round=row.round, hint="", reflected=row.round - 1)
+    return state.changed(round=row.round, hint="")
+
+
 def _person(state: RunState, row: Row) -> RunState:
     data = row.data
     asked = state.question
@@ -174,7 +189,7 @@ def _person(state: RunState, row: Row) -> RunState:
     note = Note(
         data["user"], data.get("name", ""), data["text"], data.get("question", ""), data.get("message", "")
     )
-    state = _marked(state, data).changed(notes=(*state.notes, note))
+    state = _marked(state, data).changed(notes=(*state.notes, note), heard=row.round)
     if not note.question:
         return state
     kind = state.question.kind if state.question else "info"
@@ -193,6 +208,7 @@ def _reason(state: RunState, row: Row) -> RunState:
     decision = read_decision(row.data["decision"])
     plan = None if isinstance(decision, Malformed) else decision.plan
     done_before = {goal.goal for goal in state.plan if goal.status == "done"}
+    told = (decision.note if isinstance(decision, CallTool) else "", str(row.data.get("hint", "")))
     return state.changed(
         decision=decision,
         has_intent=False,
@@ -200,8 +216,9 @@ def _reason(state: RunState, row: Row) -> RunState:
         steps=(),
         plan=state.plan if plan is None else plan,
         is_forward=any(goal.status == "done" and goal.goal not in done_before for goal in plan or ()),
-        hint=decision.note if isinstance(decision, CallTool) else "",
+        hint=" ".join(filter(None, told)),
         used=_used(state, row),
+        **_aside(state, row),
     )
 
 
@@ -219,6 +236,17 @@ def _with_children(state: RunState, children: Iterable[Mapping[str, Any]]) -> Ru
         effects += one["effects"]
         unknowns += one["unknowns"]
     return state.changed(used=used, effects=tuple(effects), unknowns=tuple(unknowns))
+
+
+def _aside(state: RunState, row: Row) -> dict[str, Any]:
+    """Return the fields that change by what was said beside the decision, as far as it counted."""
+    changed: dict[str, Any] = {}
+    if goal := row.data.get("goal"):
+        constraints = tuple(dict.fromkeys((*state.goal.constraints, *goal["constraints"])))
+        changed["goal"] = replace(state.goal, objective=goal["objective"], constraints=constraints)
+    if look := row.data.get("reflection"):
+        changed["reflection"] = Reflection(row.round, look["verdict"], look["reason"])
+    return changed
 
 
 def _used(state: RunState, row: Row) -> Usage:
@@ -257,6 +285,8 @@ def _judge(state: RunState, row: Row) -> RunState:
         state = state.changed(told_shares=state.told_shares.union(names))
     if "until" in data:
         state = state.changed(grant=data["until"])
+    if row.tokens_in or row.latency_ms:  # an answer was checked before it counted
+        state = state.changed(used=_used(state, row))
     match data["verdict"]:
         case "continue":
             came = state.came or {}
@@ -333,6 +363,8 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
         ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
         reports=(*state.reports, (state.round, str(report))) if report else state.reports,
         files=_with_files(state.files, came["files"]) if "files" in came else state.files,
+        limits=replace(state.limits, verify=True) if came.get("verify") else state.limits,
+        stale=_with_stale(state, name, came) if is_ok and is_call else state.stale,
         traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect and is_ok))[-TRACES:],
         **shelved(state, done, is_read=is_ok and is_call and "effect" not in came),
     )
@@ -349,6 +381,15 @@ def _with_files(files: tuple[Attachment, ...], written: Iterable[Data]) -> tuple
     return (*(file for file in files if file.name not in more), *more.values())
 
 
+def _with_stale(state: RunState, tool: str, came: Mapping[str, Any]) -> tuple[Stale, ...]:
+    """Remember that a result was older than asked for; a fresh one clears its tool, not the old round."""
+    if as_of := came.get("stale"):
+        return (*state.stale, Stale(state.round, tool, str(as_of)))
+    if not any(one.tool == tool for one in state.stale):
+        return state.stale
+    return tuple(replace(one, tool="") if one.tool == tool else one for one in state.stale)
+
+
 def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:
     args = state.decision.action.text if isinstance(state.decision, CallTool) else ""
     return Trace(
@@ -359,70 +400,8 @@ def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool
         result=done.text.partition("\n")[2][:500],  # the first line holds labels
         is_ok=is_ok,
         is_progress=effect or state.is_forward,
+        is_outside=bool((state.came or {}).get("hindered")),
     )
-
-
-def call_text(decision: Decision) -> str:
-    """Return a decision in one line, as rounds show it."""
-    match decision:
-        case CallTool(action):
-            return f"{action.name} {action.text}"
-        case Finish():
-            return "finish"
-        case Ask(question):
-            return f"request_info {question}"
-        case Malformed():
-            return "(unreadable)"
-        case _:
-            assert_never(decision)
-
-
-def write_decision(decision: Decision) -> Data:
-    """Return a decision as row data; ``read_decision`` is its inverse."""
-    match decision:
-        case CallTool(action, thought, plan, note):
-            data: Data = {"kind": "call", "name": action.name, "args": action.args, "thought": thought}
-            return _with_plan({**data, "note": note} if note else data, plan)
-        case Finish(answer, confidence, evidence, thought, plan, files):
-            data = {"kind": "finish", "answer": answer, "confidence": confidence, "thought": thought}
-            data = {**data, "evidence": list(evidence), **({"files": list(files)} if files else {})}
-            return _with_plan(data, plan)
-        case Ask(question, options, name, default, thought, plan):
-            data = {"kind": "ask", "question": question, "options": list(options), "thought": thought}
-            return _with_plan({**data, "field": name, "default": default}, plan)
-        case Malformed(problem, raw):
-            return {"kind": "malformed", "problem": problem, "raw": raw}
-        case _:
-            assert_never(decision)
-
-
-def _with_plan(data: Data, plan: tuple[SubGoal, ...] | None) -> Data:
-    return data if plan is None else {**data, "plan": [asdict(goal) for goal in plan]}
-
-
-def read_decision(data: Mapping[str, Any]) -> Decision:
-    """Return the decision that ``write_decision`` wrote."""
-    plan = _plan(data.get("plan"))
-    thought = data.get("thought", "")
-    match data["kind"]:
-        case "call":
-            return CallTool(Action(data["name"], data["args"]), thought, plan, data.get("note", ""))
-        case "finish":
-            evidence, files = tuple(data["evidence"]), tuple(data.get("files", ()))
-            return Finish(data["answer"], data["confidence"], evidence, thought, plan, files)
-        case "ask":
-            options = tuple(data["options"])
-            return Ask(data["question"], options, data["field"], data["default"], thought, plan)
-        case "malformed":
-            return Malformed(data["problem"], data.get("raw", ""))
-        case other:
-            raise StoreError(f"A journal row holds the decision kind {other!r}, which is not known.")
-
-
-def _plan(data: Any) -> tuple[SubGoal, ...] | None:
-    if data is None:
-        return None
-    return tuple(SubGoal(**{**item, "depends_on": tuple(item.get("depends_on", ()))}) for item in data)
 
 
 def _question(data: Mapping[str, Any]) -> Question:

@@ -53,8 +53,8 @@ class Followers:
         self._tell(thread, Settled(run))
 
     def showing(self, thread: ThreadKey, text: str) -> None:
-        """Tell a new status text."""
-        self._tell(thread, Showing(text))
+        """Tell a new status text: its first line, what the run does."""
+        self._tell(thread, Showing(text.partition("\n")[0]))
 
     def _tell(self, thread: ThreadKey, event: Event) -> None:
         for queue in self._queues.get(thread, ()):

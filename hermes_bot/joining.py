@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
 from hermes_bot.logs import fields
+from hermes_bot.masking import masked_earlier
 from hermes_bot.store import messages, threads
 from hermes_bot.store.messages import Line
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import Earlier, Incoming, IncomingFile, ThreadKey
     from hermes_bot.ports import Adapter
+    from hermes_bot.redaction import Vault
     from hermes_bot.store.database import Database
 
 log = logging.getLogger(__name__)
@@ -47,7 +49,8 @@ def keep_earlier(db: sqlite3.Connection, thread: ThreadKey, said: Sequence[Earli
 class Joiner:
     """Fetches; what it found stands in the transcript and in the thread's workspace."""
 
-    def __init__(self, db: Database, adapters: Mapping[str, Adapter]) -> None:
+    def __init__(self, db: Database, adapters: Mapping[str, Adapter], vault: Vault) -> None:
+        self._vault = vault
         self._db = db
         self._adapters = adapters
 
@@ -72,7 +75,7 @@ class Joiner:
             return
 
         def store(db: sqlite3.Connection) -> None:
-            keep_earlier(db, thread, found)
+            keep_earlier(db, thread, [masked_earlier(one, self._vault, str(thread)) for one in found])
             threads.joined(db, thread)
 
         await self._db.transact("thread.joined", store)

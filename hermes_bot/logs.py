@@ -15,9 +15,12 @@ import logging
 import re
 import sys
 import traceback
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.errors import HermesError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -37,8 +40,15 @@ class LineFormatter(logging.Formatter):
     errors are written for people and hold none.
     """
 
-    def __init__(self, *, frames: bool = False, priorities: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        frames: bool = False,
+        priorities: bool = False,
+        redact: Callable[[str], str] = str,
+    ) -> None:
         super().__init__()
+        self._redact = redact
         self._frames = frames
         self._priorities = priorities
 
@@ -49,16 +59,18 @@ class LineFormatter(logging.Formatter):
         line = " ".join([_event(record), *(f"{name}={_value(value)}" for name, value in told.items())])
         if error is not None and self._frames:
             line += "\n" + "".join(traceback.format_exception(error)).rstrip()
+        line = self._redact(line)
         return re.sub("^", _priority(record), line, flags=re.MULTILINE) if self._priorities else line
 
 
-def configure(level: Level = "info", *, to_journal: bool = False) -> None:
+def configure(level: Level = "info", *, to_journal: bool = False, redact: Callable[[str], str] = str) -> None:
     """Send every event of ours from ``level`` up to stderr, and of others from warning up.
 
-    ``to_journal`` has each line begin with its priority, which journald takes off (sd-daemon(3)).
+    ``to_journal`` has each line begin with its priority, which journald takes off (sd-daemon(3)); ``redact``
+    takes the secrets out of whole lines: what was said, its fields, an exception and its frames.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LineFormatter(frames=level == "debug", priorities=to_journal))
+    handler.setFormatter(LineFormatter(frames=level == "debug", priorities=to_journal, redact=redact))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     for name in ("hermes_bot", "hermes_console", "hermes_slack", "hermes_telegram"):
         logging.getLogger(name).setLevel(level.upper())

@@ -78,11 +78,16 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a caller fixed about a task beside its text: the skill, its parameters, the profile."""
+    """What a caller fixed about a task beside its text: a person's options, or a schedule's.
+
+    Attributes:
+        limits: figures that go over those of the profile and of the skill, under a profile's keys.
+    """
 
     skill: str = ""
     params: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
+    limits: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

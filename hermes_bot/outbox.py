@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from hermes_bot.delivery import Courier, Later, Outcome, Refused, Shown, Unsure, parts_of
 from hermes_bot.errors import AdapterError, StoreError
+from hermes_bot.masking import masked_outgoing
 from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.pacing import Paces
 from hermes_bot.ports import DELIVER_SECONDS, Delivered
 from hermes_bot.ports.waiting import until_set
+from hermes_bot.redaction import Redactor, Vault
 from hermes_bot.store import audit, messages, moves, outbox, posts, questions, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.messages import Line
@@ -79,11 +81,13 @@ class Outbox:
         *,
         speed: float = 1.0,
         seed: int = 0,
+        vault: Vault | None = None,
     ) -> None:
         self._db = db
         self._adapters = adapters
         self._clock = clock
-        self._courier = Courier(db, clock, Paces(clock, speed))
+        self._vault = vault or Vault(Redactor())
+        self._courier = Courier(db, clock, Paces(clock, speed), self._vault.redactor)
         self._more = asyncio.Event()
         self._jitter = random.Random(seed or None)  # noqa: S311 - spreads retries, keeps no secret
         self._busy: set[str] = set()
@@ -165,6 +169,7 @@ class Outbox:
     async def _serve(self, row: OutboxRow) -> None:
         """Send a channel's first post, or the next part of it."""
         adapter = self._adapters.get(row.message.thread.platform)
+        row = _masked(row, self._vault.redactor)
         try:
             if adapter is None:
                 await self._put_off(row, 60.0, f"no adapter named {row.message.thread.platform} is on")
@@ -212,6 +217,7 @@ class Outbox:
 
     async def _receipt(self, row: OutboxRow, shown: Shown) -> None:
         await self._store("outbox.sent", lambda db: self._note_receipt(db, row, shown))
+        self._vault.move(str(row.message.thread), str(_opened(row.message.thread, shown.posted)))
         if row.is_last and (waiting := self._watched.get(row.message.key)):
             waiting.set()
         if row.message.key.startswith(OPENING) and self.on_opened is not None:
@@ -343,6 +349,12 @@ class Outbox:
     def _back_off(self, attempts: int) -> float:
         step = BACK_OFF_SECONDS[min(attempts, len(BACK_OFF_SECONDS) - 1)]
         return step * self._jitter.uniform(0.75, 1.25)
+
+
+def _masked(row: OutboxRow, redactor: Redactor) -> OutboxRow:
+    """Return a row as it may leave: what is stored holds no secret, unless an older version stored it."""
+    parts = tuple(masked_outgoing(part, redactor) for part in row.parts)
+    return replace(row, message=masked_outgoing(row.message, redactor), parts=parts)
 
 
 def _is_whole(parts: tuple[Outgoing, ...], message: Outgoing) -> bool:

@@ -11,6 +11,7 @@ from hermes_bot.dispatch import Job
 from hermes_bot.errors import HermesError
 from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.logs import fields
+from hermes_bot.masking import masked_incoming
 from hermes_bot.messages import Outgoing, Reply, Request
 from hermes_bot.outbox import OPENING
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from hermes_bot.messages import Incoming, Press, ThreadKey
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
+    from hermes_bot.redaction import Vault
     from hermes_bot.runs import Runs
     from hermes_bot.runs.lifecycle import Settled
     from hermes_bot.store.database import Database
@@ -67,6 +69,7 @@ class Rooms:
     commands: Commands
     gate: Gate
     teller: Teller
+    vault: Vault
 
 
 class Reception:
@@ -94,7 +97,9 @@ class Reception:
             HermesError: it was not stored; the platform must deliver it again.
         """
         try:
-            return await self._accept(incoming)
+            # first of all: what stands in it goes no further than here, into no row, prompt or list
+            reply = await self._accept(masked_incoming(incoming, self._rooms.vault))
+            return None if reply is None else Reply(self._rooms.vault.redactor.text(reply.text))
         except HermesError:
             raise
         except Exception:  # delivered again it would break again, and hold up all that is behind it
@@ -117,6 +122,8 @@ class Reception:
 
     async def answer(self, question: str, text: str, said: Incoming, inbox_id: int = 0) -> Settled | None:
         """Settle a question and let its run go on; None where it was not open any more."""
+        text = self._rooms.vault.text(text, str(said.thread))
+        said = masked_incoming(said, self._rooms.vault)
         settled = await self._rooms.runs.answer(question, text, said, inbox_id)
         self._rooms.outbox.wake()
         if settled is None:
@@ -165,7 +172,7 @@ class Reception:
 
     async def crashed(self, job: Job, lane: Lane, error: Exception) -> None:
         """Say in the thread that a job broke, and settle what it leaves open."""
-        say = str(error) if isinstance(error, HermesError) else BROKE
+        say = self._rooms.vault.redactor.text(str(error)) if isinstance(error, HermesError) else BROKE
         if lane.run:
             await self._rooms.runs.fail(lane.run, say)
             self._rooms.outbox.wake()
@@ -235,7 +242,7 @@ class Reception:
             case Command("stop"):
                 text = await self._stop(accepted)
             case Command(verb, args):
-                text = await commands.answer(verb, args, said.thread, said.user)
+                text = await commands.answer(verb, args, said)
             case UnknownCommand(verb, nearest):
                 text = commands.unknown(verb, nearest)
             case NoAnswer(_, say):

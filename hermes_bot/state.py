@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.decisions import Decision, SubGoal
-    from hermes_bot.messages import Attachment, Json, Place, ThreadKey
+    from hermes_bot.messages import Attachment, Json, Place, ThreadKey, Trust
 
 SCHEMA = 1
 RECENT_ROUNDS = 6
 TRACES = 5
 OLDER_CHARS = 4_000  # what one-line summaries of older rounds may take before the oldest are folded
+FORGOTTEN = "forgotten"  # the key that marks a row out of whose data something was taken
 FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 
 Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge"]
@@ -75,6 +76,7 @@ class Goal:
 
     Attributes:
         text: the person's own words, never shortened.
+        objective: the task in one sentence, as the model understood it.
         skill: a skill the person named; the run then goes straight to its chain.
         params: what is known of the skill's parameters.
         transcript: what was said in the thread before, oldest first, each line with its author.
@@ -96,6 +98,9 @@ class Limits:
     Attributes:
         seconds: working time; waiting is not counted.
         money: 0 means no limit.
+        reflect_every: after so many rounds the model looks back; 0 means never.
+        verify: one more call checks an answer before it is posted.
+        tools: patterns of the tools that may be used; empty means all.
     """
 
     profile: str = "task"
@@ -108,6 +113,9 @@ class Limits:
     stagnation: int = 3
     malformed: int = 3
     failures: int = 5
+    reflect_every: int = 4
+    verify: bool = False
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +243,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What the guards remember of a round."""
+    """What the guards remember of a round.
+
+    Attributes:
+        is_outside: its action failed for a reason outside the run, not by a slip in the call.
+    """
 
     round: int
     tool: str
@@ -244,6 +256,30 @@ class Trace:
     result: str
     is_ok: bool
     is_progress: bool
+    is_outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """A look back that counted: ``continue``, ``pivot`` or ``stop``, decided in that round, and why."""
+
+    round: int
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A round whose result is older than what was asked for.
+
+    Attributes:
+        tool: empty once a later round had fresh data of the same tool.
+        as_of: the moment that the result describes, ISO 8601 UTC.
+    """
+
+    round: int
+    tool: str
+    as_of: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +290,21 @@ class StepDone:
     item: int
     status: str
     data: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was kept earlier and has to do with this run.
+
+    Attributes:
+        id: the memory's; what is forgotten later is taken out by it.
+        about: for whom it is kept and since when, in words.
+    """
+
+    id: int
+    text: str
+    about: str = ""
+    trust: Trust = "trusted"
 
 
 @dataclass(frozen=True)  # no slots: changed() copies the whole dictionary at once
@@ -277,12 +328,17 @@ class RunState:
         effects: names of tools with a recorded, successful effect.
         unknowns: names of tools of whose effect nobody knows whether it happened.
         is_forward: the decision at hand marked a sub-goal as done that was not done before.
+        recalled: what earlier runs and people left for this one.
         hint: what the next prompt must tell the model about its form.
         place: who reads the thread, as it was when the run began.
         is_tainted: something from outside the team has entered the run, which may give orders.
         is_private: the run holds what not everybody may read.
         origins: where outside and private data came from, the first few.
         rulings: what people decided of single actions; a yes leaves with the action it was for.
+        heard: the round after which a person last said something to the run.
+        reflected: the round after which a look back was last asked for.
+        reflection: the last one that counted.
+        stale: rounds whose results were older than what was asked for.
     """
 
     run: str
@@ -332,6 +388,11 @@ class RunState:
     is_private: bool = False
     origins: tuple[str, ...] = ()
     rulings: tuple[Ruling, ...] = ()
+    heard: int = 0
+    reflected: int = 0
+    reflection: Reflection | None = None
+    stale: tuple[Stale, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
 
     def changed(self, **fields: Any) -> RunState:
         """Return the state with some fields changed.

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import StoreError
-from hermes_bot.store import care
+from hermes_bot.store import care, memories
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hermes_bot.memory import Memories
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
     from hermes_bot.reception import Reception
@@ -37,6 +38,7 @@ class Upkeep:
     reception: Reception
     outbox: Outbox
     copy: JournalCopy | None = None
+    memories: Memories | None = None
     ticked_at: datetime | None = field(default=None, init=False)
 
     async def run(self) -> None:
@@ -60,11 +62,14 @@ class Upkeep:
         self.outbox.wake()
         if self.copy is not None:
             await self.copy.catch_up()
+        if self.memories is not None:
+            await self.memories.tend()
 
     async def _care(self) -> None:
         now = self.clock.now()
         while await self.db.transact("care.sweep", lambda db: care.sweep(db, now, care.RETENTION)):
             pass
+        await self.db.transact("care.tidy", memories.tidy)
         copy = self.db.path.with_name("backup.db")
         await self.db.read(lambda db: care.backup(db, copy))
         log.info("care.done", extra={"copy": copy.name})

@@ -390,5 +390,4 @@ def test_every_key_can_be_reached_by_its_variable() -> None:
 
 
 def test_a_secret_has_one_variable_each() -> None:
-    fields = set(type(Config().secrets).model_fields) - {"mcp"}  # each MCP server has its own
-    assert sorted(SECRETS.values()) == sorted(fields)
+    assert sorted(SECRETS.values()) == sorted(type(Config().secrets).model_fields)

@@ -174,7 +174,9 @@ async def test_results_that_hardly_change_are_stagnation(tmp_path: Path) -> None
 
 async def test_an_effect_or_a_sub_goal_done_resets_stagnation(tmp_path: Path) -> None:
     def looking(number: int, status: str) -> Answer:
-        plan = [{"goal": f"page {number}", "done_when": "seen", "status": status}]
+        plan = [{"goal": f"page {number}", "done_when": "seen", "status": "doing"}]
+        if number > 10:
+            plan.insert(0, {"goal": f"page {number - 1}", "done_when": "seen", "status": status})
         action = {"name": "echo", "args": {"word": f"nothing new here on page {number} as on all before"}}
         return say({"thought": "", "plan": plan, "action": action})
 

@@ -58,7 +58,7 @@ def checkout(folder: Path) -> Path:
     python, root = shlex.quote(sys.executable), shlex.quote(str(ROOT))
     programs = {
         "hermes-bot": f'exec {python} -m hermes_bot "$@"',
-        "pip": '[ "$1" = install ] && case " $* " in *" -e . "*|*" -U pip "*) ;; *) exit 9;; esac',
+        "pip": '[ "$1" = install ] && case " $* " in *" -e . "*|*".[all]"*|*" -U pip "*) ;; *) exit 9;; esac',
         "pytest": f'cd {root} && exec {python} -m pytest --collect-only -q tests/test_readme.py "$@"',
         "python3": f'[ "$1 $2 $3" = "-m venv .venv" ] || exec {python} "$@"',
     }

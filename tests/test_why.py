@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from endpoint import act, finish
+from endpoint import Answer, act, finish, say
 from world import Bench, running, scripted
 
+from hermes_bot.config import Profile
 from hermes_bot.store import messages
 
 if TYPE_CHECKING:
@@ -36,6 +37,32 @@ async def test_why_tells_what_a_models_answer_rests_on(tmp_path: Path) -> None:
     assert why
     assert '1. I need echo. `echo {"word":"a"}` → ok' in why.text
     assert why.text.endswith("Evidence: round 1, echo; confidence 0.8")
+
+
+async def test_why_tells_how_the_task_was_read_and_what_was_decided_beside_the_actions(
+    tmp_path: Path,
+) -> None:
+    def looking(number: int, **beside: object) -> Answer:
+        return say({**beside, "action": {"name": "echo", "args": {"word": f"{number}" * number * 9}}})
+
+    look = {"verdict": "continue", "reason": "Round 3 brought the first good line."}
+    script = [
+        looking(1, goal={"objective": "Find the letter."}),
+        *(looking(number) for number in range(2, 5)),
+        looking(5, reflection=look),
+        finish("A.", evidence=["echo"]),
+        say('{"ok": true}'),
+    ]
+    profiles = {"task": Profile(verify=True)}
+    async with scripted(tmp_path, script, tools=Bench().tools(), profiles=profiles) as bot:
+        talk = bot.talk()
+        await talk.say("which letter?")
+        await talk.heard()
+        why = await talk.say("why")
+    assert why
+    assert "- understood as: Find the letter." in why.text
+    assert "- looked back: continue: Round 3 brought the first good line." in why.text
+    assert "- checked: ok" in why.text
 
 
 async def test_what_was_chosen_by_a_button_stands_in_the_transcript(tmp_path: Path) -> None:

@@ -60,8 +60,9 @@ class ConsoleAdapter(Plain):
         return message.key
 
     async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
-        """Set the status line of the thread's terminals."""
+        """Set the status line of the thread's terminals; they have room for one."""
         del run
+        text = text.partition("\n")[0]
         if text:
             self._statuses[thread] = text
         else:

@@ -35,15 +35,22 @@ STATUS = "status"  # the kind of record: the message of a thread's run, by threa
 SENT = "?"  # its record before its ts is known
 EYES = "eyes"
 CHARS = 100
+PLAN_CHARS = 1_500
 MOST_CHANNELS = 500
 TRIES = 5
 
 
 @dataclass(slots=True)
 class _Line:
-    """One thread's status; times are of the monotonic clock."""
+    """One thread's status; times are of the monotonic clock.
+
+    Attributes:
+        text: what the run does, one line; Slack's status line has room for no more.
+        plan: how far it is, Markdown; the message shows it too.
+    """
 
     text: str = ""
+    plan: str = ""
     run: str = ""
     since: float = field(default_factory=time.monotonic)
     set_text: str = ""
@@ -53,6 +60,11 @@ class _Line:
     edited_at: float = float("-inf")
     has_eyes: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def whole(self) -> str:
+        """What the message shows."""
+        return f"{self.text}\n{self.plan}" if self.plan else self.text
 
 
 class StatusBoard:
@@ -81,7 +93,8 @@ class StatusBoard:
                 await self._end(thread, line)
             return
         line = self._lines.setdefault(thread, _Line())
-        line.text, line.run = text[:CHARS], run
+        first, _, plan = text.partition("\n")
+        line.text, line.plan, line.run = first[:CHARS], plan[:PLAN_CHARS], run
         self._errands.start_spare("status", self._set(thread, line))
         self._more.set()
 
@@ -113,7 +126,7 @@ class StatusBoard:
         """Return whether the work takes so long that its message is to be posted or changed."""
         now = time.monotonic()
         is_long = bool(line.run) and now - line.since > self._pauses.run_message
-        return is_long and line.ts_text != line.text and now - line.edited_at >= self._pauses.run_edit
+        return is_long and line.ts_text != line.whole and now - line.edited_at >= self._pauses.run_edit
 
     async def _tend(self, thread: ThreadKey, line: _Line) -> None:
         await self._set(thread, line)
@@ -163,8 +176,8 @@ class StatusBoard:
         if not self._budget.has_room() or (not line.ts and not self._takes(thread.channel, now)):
             return
         stop = Button("Stop", Press(f"{STOP_PREFIX}{line.run}", 0))
-        shown = render.payload(Outgoing("", thread, f"⏳ {line.text}", "notice", buttons=(stop,)))
-        line.edited_at, line.ts_text = now, line.text
+        shown = render.payload(Outgoing("", thread, f"⏳ {line.whole}", "notice", buttons=(stop,)))
+        line.edited_at, line.ts_text = now, line.whole
         if line.ts and line.ts != SENT:
             self._budget.spend()
             where = {"channel": thread.channel, "ts": line.ts}

@@ -45,6 +45,7 @@ MINUTE_SECONDS = 60.0
 REMOVE_AGAIN_SECONDS = (2.0, 10.0, 60.0)  # after a removal that failed
 LEAVE_SECONDS = 3.0
 GROUP_SHARE = 10  # of the 20 messages and edits a minute that Telegram takes in a group
+CHARS = 1_500
 INTERRUPTED = "This was interrupted."
 
 
@@ -105,6 +106,7 @@ class StatusBoard:
 
     async def show(self, thread: ThreadKey, text: str, run: str) -> None:
         """Show a text for a run; an empty one ends it. Returns at once."""
+        text = text[:CHARS]
         if not text:
             for line in [one for one in self._lines.values() if one.thread == thread]:
                 if not (run and line.run) or run == line.run:  # a short run may be over before it is named

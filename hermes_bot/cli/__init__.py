@@ -14,21 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hermes_bot import __version__
-from hermes_bot.cli import (
-    daemon,
-    db,
-    demo,
-    doctor,
-    init,
-    logs,
-    mcp,
-    runs,
-    service,
-    simulate,
-    skills,
-    status,
-    talk,
-)
+from hermes_bot.cli import daemon, db, demo, doctor, init, logs, runs, service, simulate, skills, status, talk
 from hermes_bot.cli.output import BAD_CONFIG, FAILED, HELD, MISUSED, complain, print_json
 from hermes_bot.cli.settings import Settings
 from hermes_bot.cli.streams import finish, is_output_lost, open_closed
@@ -56,7 +42,6 @@ service.add_to(app)
 app.add_typer(runs.app, name="runs")
 app.add_typer(skills.app, name="skills")
 app.add_typer(logs.app, name="logs")
-app.add_typer(mcp.app, name="mcp")
 app.add_typer(db.app, name="db")
 
 Config = Annotated[
@@ -106,7 +91,9 @@ def _first(error: BaseException) -> BaseException:
 
 def _refuse(error: BaseException, *, wants_json: bool) -> int:
     """Say an error on standard error, and as the one object where a program reads; return its exit code."""
-    said = _said(error)
+    from hermes_bot.redaction import Redactor
+
+    said = Redactor().text(_said(error))
     if said:
         complain(said)
     if wants_json:

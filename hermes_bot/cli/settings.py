@@ -31,10 +31,14 @@ class Settings:
         Raises:
             ConfigError: it cannot be used.
         """
-        from hermes_bot.config import read_config
+        from hermes_bot.config import known_secrets, read_config
+        from hermes_bot.redaction import Redactor
 
-        configure("debug" if self.is_verbose else level, to_journal=_is_journal())
-        return read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
+        told: Level = "debug" if self.is_verbose else level
+        configure(told, to_journal=_is_journal(), redact=Redactor().text)
+        config = read_config(Path(self.config) if self.config else None, os.environ, cwd=Path.cwd())
+        configure(told, to_journal=_is_journal(), redact=Redactor(known_secrets(config)).text)
+        return config
 
     def target(self) -> Path:
         """Return where a configuration would be looked for, absolute."""

@@ -102,6 +102,7 @@ async def check_skills(config: Config, folders: Sequence[Path] = ()) -> tuple[li
     from hermes_bot.build import build_registry, build_toolbox
     from hermes_bot.clock import SystemClock
     from hermes_bot.offline import OfflineModel
+    from hermes_bot.runs.limits import PROFILES
     from hermes_bot.skills import Bed, read_registry
     from hermes_bot.skills import check as look
     from hermes_bot.tools.catalog import catalog_of
@@ -112,7 +113,8 @@ async def check_skills(config: Config, folders: Sequence[Path] = ()) -> tuple[li
     model = OfflineModel(registry.cards, catalog.services, config.skills.threshold)
     with TemporaryDirectory() as workspace:
         options = {"list_services": catalog.services}
-        bed = Bed(toolbox, SystemClock(), model, Path(workspace), config.zone, options)
+        profiles = {*PROFILES, *config.profiles}
+        bed = Bed(toolbox, SystemClock(), model, Path(workspace), config.zone, options, profiles)
         troubles = await look(registry, bed)
     return [skill.name for skill in registry.skills], troubles
 

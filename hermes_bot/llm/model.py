@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2 * 1024 * 1024
 CONNECT_SECONDS = 10.0
-_TELLTALES = (
+TELLTALES = (
     "X-Stainless-Lang",
     "X-Stainless-Package-Version",
     "X-Stainless-OS",
@@ -85,13 +85,13 @@ class EndpointModel:
         self, section: ModelSection, api_key: SecretStr | None, prices: Mapping[str, Price], clock: Clock
     ) -> None:
         self._section = section
-        self._key = _key(api_key)
+        self._key = key_of(api_key)
         self._headers: dict[str, str | Omit] = {
             "Accept-Encoding": "identity",
             "OpenAI-Organization": Omit(),  # these two the client would take from the environment
             "OpenAI-Project": Omit(),
             # what the library tells of this host is nobody's business, and costs a tenth of the request
-            **dict.fromkeys(_TELLTALES, Omit()),
+            **dict.fromkeys(TELLTALES, Omit()),
         }
         if not self._key:
             self._headers["Authorization"] = Omit()
@@ -105,7 +105,7 @@ class EndpointModel:
             verify=any(
                 urlsplit(url).scheme != "http" for url, _ in places
             ),  # loading certificates takes 60 ms
-            event_hooks={"response": [_bound]},
+            event_hooks={"response": [bounded]},
         )
         self._endpoints = [
             _Endpoint(_where(url), name, self._client(url), request.strongest(section))
@@ -244,7 +244,8 @@ async def _exchange(client: AsyncOpenAI, body: bytes, headers: Mapping[str, str 
         await response.aclose()
 
 
-async def _bound(response: httpx2.Response) -> None:
+async def bounded(response: httpx2.Response) -> None:
+    """Bound a response's body; for the client's hooks."""
     response.stream = _Bounded(response.stream)
 
 
@@ -275,7 +276,7 @@ def _where(base_url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
-def _key(api_key: SecretStr | None) -> str:
+def key_of(api_key: SecretStr | None) -> str:
     """Return the key as a header can carry it; one read from a file often ends with a newline.
 
     Raises:

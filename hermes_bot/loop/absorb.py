@@ -15,6 +15,7 @@ from hermes_bot.loop.noise import one_line
 
 if TYPE_CHECKING:
     from hermes_bot.decisions import Action
+    from hermes_bot.loop.freshness import Age
     from hermes_bot.messages import Json, Result, ResultStatus
 
 SUMMARY_CHARS = 240
@@ -43,21 +44,28 @@ class Absorbed:
     data: Json
 
 
-def absorb(result: Result, action: Action, round_number: int, *, max_chars: int) -> Absorbed:
+def absorb(
+    result: Result, action: Action, round_number: int, *, max_chars: int, age: Age | None = None
+) -> Absorbed:
     """Turn a result into an observation (design §4.2): determine, digest, standardise, trim.
+
+    ``age`` is there where it is older than what was asked for.
 
     Never raises, whatever the data; its time grows with what is kept, not with what came.
     """
     status = _determine(result)
     room = Room(max(0, max_chars))
     body = digest(result.data, room) if result.is_ok or result.data is not None else ""
-    lines = [_labels(result, action, round_number, status), *_said(result, status)]
+    lines = [_labels(result, action, round_number, status, age), *_said(result, status)]
+    if age is not None:
+        lines.append(age.said)
     if body:
         lines.append(fenced(body) if result.trust == "untrusted" else body)
     if cut := _cut(result, room):
         lines.append(f"(Cut: {cut}.)")
     data = result.data if result.is_ok else None
-    return Absorbed(status, "\n".join(lines), _summary(result, status), data)
+    summary = _summary(result, status) if age is None else _with_age(_summary(result, status), age)
+    return Absorbed(status, "\n".join(lines), summary, data)
 
 
 def _determine(result: Result) -> ResultStatus:
@@ -67,16 +75,22 @@ def _determine(result: Result) -> ResultStatus:
     return result.status
 
 
-def _labels(result: Result, action: Action, number: int, status: str) -> str:
+def _labels(result: Result, action: Action, number: int, status: str, age: Age | None) -> str:
     labels = [
         f"round {number}",
         f"{one_line(action.name, _LABEL_CHARS)} {one_line(_args(action), _ARGS_CHARS)}",
         f"status {status}",
         f"as_of {one_line(result.as_of, _LABEL_CHARS)}" if result.as_of else "",
+        f"stale: {age.words}" if age is not None else "",
         f"source {one_line(result.source, _LABEL_CHARS)}" if result.source else "",
         f"trust {result.trust}",
     ]
     return f"[{' | '.join(label for label in labels if label)}]"
+
+
+def _with_age(summary: str, age: Age) -> str:
+    marked = f"({age.words}) {summary}"
+    return marked if len(marked) <= SUMMARY_CHARS else marked[: SUMMARY_CHARS - 1] + "…"
 
 
 def _args(action: Action) -> str:

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed, decide
 from hermes_bot.errors import ModelError
-from hermes_bot.fold import apply, write_decision, write_files
+from hermes_bot.fold import apply, write_files
+from hermes_bot.loop import checking, remarks
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.allowance import exhausted, over_share
 from hermes_bot.loop.context import build
+from hermes_bot.loop.freshness import age_of
 from hermes_bot.loop.guards import may_not_run, same_calls
+from hermes_bot.loop.planning import checklist, is_outside
+from hermes_bot.loop.reflection import stop_of
 from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
 from hermes_bot.messages import Attachment, Result, failed, origin_of
-from hermes_bot.ports import Outcome, Prepared, ToolContext, taken_back
+from hermes_bot.ports import Outcome, Prepared, ToolContext
 from hermes_bot.state import Question, Row
+from hermes_bot.written import write_decision
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_bot.decisions import Action, Decision
+    from hermes_bot.loop.checking import Check
     from hermes_bot.loop.context import Built, Frame
     from hermes_bot.ports import Clock, Completion, Journal, Model, Prior, Prompt, Toolbox
     from hermes_bot.state import Note, Phase, RunState, Share
@@ -92,15 +98,19 @@ async def carry(state: RunState, desk: Desk) -> RunState:
                     await pen.commit()
                     continue
                 await reason(pen, desk)
-            if isinstance(pen.state.decision, CallTool) and pen.state.came is None:
+            if isinstance(pen.state.decision, CallTool) and _may_act(pen.state):
                 question = await act(pen, pen.state.decision.action, desk)
-            judge(pen, question, await _offered(pen.state, desk))
+            judge(pen, question, await _offered(pen.state, desk), await _checked(pen, desk))
         except ModelError as error:
             pen.write("judge", failure(error))
         except TimeoutError:
             pen.write("judge", {"verdict": "stop", "reason": "time"})
         await pen.commit()
     return pen.state
+
+
+def _may_act(state: RunState) -> bool:
+    return state.came is None and stop_of(state) is None
 
 
 class Pen:
@@ -132,10 +142,6 @@ class Pen:
         """Have the effect's outcome stored with the next commit."""
         self._outcome = Outcome(key, result)
 
-    def take_back(self, prepared: Prepared) -> None:
-        """Have the effect's intent taken back with the next commit: its tool asks a person first."""
-        self._outcome = taken_back(prepared)
-
     async def commit(
         self,
         state: RunState | None = None,
@@ -165,8 +171,9 @@ class Pen:
         return self._desk.journal.shares()
 
     def show(self, text: str) -> None:
-        """Show what the run is doing."""
-        self._desk.journal.show(text)
+        """Show what the run is doing, and under it how far its plan is."""
+        plan = checklist(self.state.plan) if self.state.plan else ""
+        self._desk.journal.show(f"{text}\n{plan}" if plan else text)
 
     def add(self, row: Row, after: RunState | None = None) -> None:
         """Add a row; ``after`` is the state it makes, where that is known already."""
@@ -194,7 +201,8 @@ async def reason(pen: Pen, desk: Desk) -> None:
         answered = await _decide(before, at, desk, pen.frame)
     built, data, answers = answered
     pen.keep_prefix(built.prefix_hash, built.prefix)
-    pen.write("observe", _reference(built), at=at, round=number)
+    due = remarks.due(before)
+    pen.write("observe", _reference(built) | ({"due": due} if due else {}), at=at, round=number)
     pen.write("reason", data, **_usage(answers))
 
 
@@ -212,7 +220,8 @@ async def _decide(
         with suppress(ModelError):  # the first answer is paid for and stands; the next round asks again
             answer, decision = await _ask(again.prompt, state, desk)
             answers.append(answer)
-    return built, {**data, "decision": write_decision(decision)}, answers
+    decision, beside = remarks.counted(state, decision)
+    return built, {**data, **beside, "decision": write_decision(decision)}, answers
 
 
 async def _ask(prompt: Prompt, state: RunState, desk: Desk) -> tuple[Completion, Decision]:
@@ -252,8 +261,6 @@ async def act(pen: Pen, action: Action, desk: Desk) -> Question | None:
     prior = await _begin(pen, prepared)
     came = await _run(pen, prepared, prior, desk)
     if isinstance(came, Question):
-        if prepared.key:
-            pen.take_back(prepared)
         return came
     if prepared.key:
         pen.settle(prepared.key, came)
@@ -284,9 +291,25 @@ async def _offered(state: RunState, desk: Desk) -> Offer:
     return NOTHING
 
 
-def judge(pen: Pen, question: Question | None, offer: Offer) -> None:
+async def _checked(pen: Pen, desk: Desk) -> Check:
+    """Have the answer at hand checked, where its profile asks for that; a checker that fails is none."""
+    text = checking.text_to_check(pen.state)
+    if not text:
+        return checking.UNCHECKED
+    pen.show("checking the answer")
+    prompt = checking.prompt_of(pen.state, text, pen.frame)
+    try:
+        async with asyncio.timeout(min(checking.SECONDS, _seconds_left(pen.state))):
+            return checking.read_check(await desk.model.complete(prompt, pen.state))
+    except ModelError as error:
+        return checking.Check(note="" if error.code == "offline" else f"failed: {error.code}")
+    except TimeoutError:
+        return checking.Check(note="failed: timeout")
+
+
+def judge(pen: Pen, question: Question | None, offer: Offer, check: Check) -> None:
     """Write the round's verdict: go on, wait, finish or stop."""
-    row, after = judged(pen.state, question, pen.moment(), offer, pen.shares())
+    row, after = judged(pen.state, question, pen.moment(), offer, pen.shares(), check)
     pen.add(row, after)
 
 
@@ -308,14 +331,21 @@ def _absorb(
 ) -> None:
     """Write what came back; ``is_new`` says that an effect happened now, and is not told from the ledger."""
     limit = prepared.max_chars if prepared else 4_000
-    taken = absorb(result, action, pen.state.round, max_chars=limit)
+    age = age_of(result, prepared, pen.state.goal.text, pen.moment()) if prepared and result.as_of else None
+    taken = absorb(result, action, pen.state.round, max_chars=limit, age=age)
     data: dict[str, Any] = {"text": _with_history(taken.text, pen.state, action), "summary": taken.summary}
+    if age is not None:
+        data["stale"] = age.as_of
+    if is_outside(result):
+        data["hindered"] = True
     if prepared and prepared.key:
         data["effect"] = is_new
     if action.name not in (RUN_SKILL, DELEGATE):  # a chain's steps have said it themselves
         data |= origin_of(result, action.name, is_private=prepared is not None and prepared.is_private)
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
+    if action.name == RUN_SKILL and isinstance(result.data, Mapping) and result.data.get("verify") is True:
+        data["verify"] = True
     if action.name == RUN_SKILL and (files := _files(result.data, pen.workspace)):
         data["files"] = files
     if action.name == DELEGATE and (children := _children(result.data)):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hermes_bot.errors import StoreError
 from hermes_bot.fold import fold
 from hermes_bot.loop.context import digest, encode, system_message
+from hermes_bot.state import FORGOTTEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def rebuild(rows: Sequence[Row], seq: int, prefix: str, *, problem: str = "") -> bytes:
     """Return the messages that the model was sent in the round of one observe row.
+
+    What was forgotten since reads ``(forgotten)`` in them: they are then the same but for that.
 
     Args:
         rows: the run's rows, oldest first, with those of the runs it continues.
@@ -31,6 +34,7 @@ def rebuild(rows: Sequence[Row], seq: int, prefix: str, *, problem: str = "") ->
         raise StoreError(f"Row {seq} of the journal refers to no prompt.")
     row = rows[found]
     messages = encode(system_message(prefix), fold(rows[:found]), row.at, row.data["room"], problem)
-    if not problem and digest(messages) != row.data["whole"]:
+    is_whole = not any(FORGOTTEN in before.data for before in rows[:found])
+    if is_whole and not problem and digest(messages) != row.data["whole"]:
         raise StoreError(f"Row {seq}: its prompt was made by another version of the program.")
     return messages

@@ -14,6 +14,7 @@ _WHY = {
     "repetition": "I was about to make the same call for the third time.",
     "stagnation": "The last three rounds brought nothing new.",
     "failures": "Too many steps in a row failed.",
+    "reflection": "I looked back and see no way on from here.",
     "time": "I used the working time of this task.",
     "budget": "The budget of this task is used up.",
     "unanswered": "My question was not answered in time.",
@@ -25,7 +26,7 @@ BUDGETS = {
     for unit in ("tokens", "money")
 }
 """The budgets that runs share, by their keys, in words."""
-_WOULD_HELP = ("repetition", "stagnation")
+_WOULD_HELP = ("repetition", "stagnation", "reflection")
 SHOWN_ROUNDS = 8
 SHOWN_CHARS = 300
 
@@ -35,13 +36,18 @@ def progress_report(state: RunState) -> str:
     why = _WHY.get(state.reason, "I could not go on.").format(rounds=state.limits.rounds)
     if state.reason == "budget" and state.grant:
         why = f"{whose(next(iter(state.grant)))} is used up."
-    parts = [f"**Stopped ({state.reason}).** {why}", _done(state), _stuck(state)]
+    parts = [f"**Stopped ({state.reason}).** {why}", _looked_back(state), _done(state), _stuck(state)]
     if state.reason in _WOULD_HELP:
         parts.append(
             "What would help: another source to look at, a narrower question, or the fact I am missing."
         )
     parts.append(f"Run `{state.run}`: {state.used.rounds} rounds, {state.used.tokens:,} tokens.")
     return "\n\n".join(part for part in parts if part)
+
+
+def _looked_back(state: RunState) -> str:
+    look = state.reflection
+    return f"Why: {inert(look.reason)}" if look is not None and state.reason == "reflection" else ""
 
 
 def _done(state: RunState) -> str:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, assert_never
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
 from hermes_bot.fold import apply, write_files
 from hermes_bot.loop.allowance import within_budget
+from hermes_bot.loop.checking import UNCHECKED
+from hermes_bot.loop.freshness import as_of_note, rests_on
 from hermes_bot.loop.guards import finish_problem, tripped
+from hermes_bot.loop.reflection import stop_of
+from hermes_bot.loop.report import inert
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hermes_bot.errors import ModelError
+    from hermes_bot.loop.checking import Check
     from hermes_bot.messages import Attachment
     from hermes_bot.state import Goal, RunState, Share
 
@@ -43,14 +48,17 @@ def judged(
     at: datetime,
     offer: Offer = NOTHING,
     shares: Sequence[Share] = (),
+    check: Check = UNCHECKED,
 ) -> tuple[Row, RunState]:
     """Return the judge row of the round at hand, and the state after it.
 
     ``question`` is what the round's tool needs from a person before it can run; ``shares`` is what is used of
     the budgets that runs share.
     """
-    data, status = _wait(question) if question else _of_decision(state, offer)
-    row = Row(state.run, state.round, "judge", at, data, status=status)
+    data, status = _wait(question) if question else _of_decision(state, at, offer, check)
+    if check.note:
+        data["check"] = f"{check.note}: {check.problem}" if check.problem else check.note
+    row = Row(state.run, state.round, "judge", at, data, status=status, **_cost(check))
     after = apply(state, row)
     if data["verdict"] not in ("continue", "refuse"):
         return row, after
@@ -62,6 +70,14 @@ def judged(
         return row, after
     row = replace(row, data=final)
     return row, apply(state, row)
+
+
+def _cost(check: Check) -> dict[str, Any]:
+    """Return the row's columns by which a check is booked with the round whose answer it was about."""
+    if (answer := check.answer) is None:
+        return {}
+    tokens = {"tokens_in": answer.tokens_in, "tokens_out": answer.tokens_out}
+    return {**tokens, "cost": answer.cost, "latency_ms": answer.latency_ms}
 
 
 def failure(error: ModelError) -> dict[str, Any]:
@@ -76,13 +92,15 @@ def skill_call(goal: Goal) -> Action:
     return Action(RUN_SKILL, {"name": goal.skill, "params": dict(goal.params)})
 
 
-def _of_decision(state: RunState, offer: Offer) -> Verdict:
+def _of_decision(state: RunState, at: datetime, offer: Offer, check: Check) -> Verdict:
     decision = state.decision
+    if stop_of(state) is not None:
+        return {"verdict": "stop", "reason": "reflection"}, "skipped"
     match decision:
         case CallTool():
-            return _after_call(state)
+            return _after_call(state, check)
         case Finish():
-            return _finish(state, decision, offer)
+            return _finish(state, decision, offer, check, at)
         case Ask():
             return _wait(_question(state, decision))
         case Malformed(problem):
@@ -96,17 +114,21 @@ def _of_decision(state: RunState, offer: Offer) -> Verdict:
             assert_never(decision)
 
 
-def _after_call(state: RunState) -> Verdict:
+def _after_call(state: RunState, check: Check) -> Verdict:
     came = state.came or {}
     status = str(came.get("status", "error"))
     by_name = state.goal.skill and state.round == 1 and came.get("action") == RUN_SKILL
     if by_name and status in ("ok", "partial") and str(came.get("report") or "").strip():
-        return {"verdict": "finish", "say": came["report"]}, status  # its report is the answer, word for word
+        # its report is the answer, word for word; its steps are fixed, so that doing it again changes nothing
+        data: dict[str, Any] = {"verdict": "finish", "say": came["report"]}
+        if check.problem:
+            data |= {"say": f"{came['report']}\n\n{_found(check)}", "verified": False}
+        return data, status
     return {"verdict": "continue"}, status
 
 
-def _finish(state: RunState, finish: Finish, offer: Offer) -> Verdict:
-    problem = finish_problem(state, finish)
+def _finish(state: RunState, finish: Finish, offer: Offer, check: Check, at: datetime) -> Verdict:
+    problem = finish_problem(state, finish) or (f"a check found: {check.problem}" if check.problem else "")
     has_rounds_left = state.spent.rounds < state.limits.rounds
     wrong = problem or (offer.problem and f"files: {offer.problem}")
     if wrong and not state.refusals and has_rounds_left:  # in the last round the answer would be lost
@@ -115,11 +137,19 @@ def _finish(state: RunState, finish: Finish, offer: Offer) -> Verdict:
     if offer.files:
         data["files"] = write_files(offer.files)
     parts = [finish.answer, f"_Not everything could be attached: {offer.problem}_" if offer.problem else ""]
+    if stale := rests_on(state, finish.evidence):
+        parts.append(as_of_note(stale, at))
+    if check.problem:
+        parts.append(_found(check))
     if report := _unsaid_report(state, finish.answer):
         parts.append(f"---\n\n{report}")
     if any(parts[1:]):
         data["say"] = "\n\n".join(part for part in parts if part)
     return data, "ok"
+
+
+def _found(check: Check) -> str:
+    return f"_A check found:_ {inert(check.problem)}"
 
 
 def _unsaid_report(state: RunState, answer: str) -> str:

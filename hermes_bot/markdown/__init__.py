@@ -11,6 +11,18 @@ from hermes_bot.markdown.graphemes import clip
 from hermes_bot.markdown.layout import Room, parts
 from hermes_bot.markdown.parse import clean, parse
 from hermes_bot.markdown.split import split
-from hermes_bot.markdown.write import write
+from hermes_bot.markdown.write import escaped, write
 
-__all__ = ["Room", "clean", "clip", "defuse", "disarm", "parse", "parts", "safe", "split", "write"]
+__all__ = [
+    "Room",
+    "clean",
+    "clip",
+    "defuse",
+    "disarm",
+    "escaped",
+    "parse",
+    "parts",
+    "safe",
+    "split",
+    "write",
+]

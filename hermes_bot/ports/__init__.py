@@ -31,8 +31,6 @@ from hermes_bot.ports.work import (
     Toolbox,
     ToolCard,
     ToolContext,
-    native_name,
-    taken_back,
 )
 
 __all__ = [
@@ -67,6 +65,4 @@ __all__ = [
     "ToolCard",
     "ToolContext",
     "Toolbox",
-    "native_name",
-    "taken_back",
 ]

@@ -242,7 +242,11 @@ class Adapter(Protocol):
         ...
 
     async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
-        """Show one status line for the thread's run; empty text removes it. Best effort, never raises."""
+        """Show the status of the thread's run; empty text removes it. Best effort, never raises.
+
+        The first line says what the run does. Lines after it are Markdown and say how far its plan is; where
+        there is room for one line, they are left away.
+        """
         ...
 
     async def earlier(self, thread: ThreadKey, since: datetime | None) -> Sequence[Earlier]:

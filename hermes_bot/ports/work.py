@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-from hermes_bot.messages import failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,22 +77,6 @@ class ToolCard:
     risk: Risk = "read"
 
 
-_NATIVE_CHARS = 64
-_NOT_NATIVE = re.compile(r"[^A-Za-z0-9_-]")
-
-
-def native_name(name: str) -> str:
-    """Return a tool's name as endpoints take it for native calls: letters, digits, ``_``, ``-``; at most 64.
-
-    ``files.read_file`` becomes ``files__read_file``. Source: OpenAI API reference, chat completions,
-    ``tools[].function.name``.
-    """
-    plain = _NOT_NATIVE.sub("__", name)
-    if len(plain) <= _NATIVE_CHARS:
-        return plain
-    return f"{plain[: _NATIVE_CHARS - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """An action that may run: found, its arguments validated and canonical.
@@ -107,6 +87,8 @@ class Prepared:
         max_chars: what of its result the model gets to see.
         asks: what people must agree to first; nothing runs before they have.
         is_private: what it gives is the team's, and not for everybody.
+        fresh_seconds: how long its data counts as fresh; 0 where the tool does not say.
+        fresher: how newer data is had, in a few words; empty where reading again is the way.
     """
 
     action: Action
@@ -117,6 +99,8 @@ class Prepared:
     max_chars: int = 4_000
     asks: Question | None = None
     is_private: bool = False
+    fresh_seconds: float = 0.0
+    fresher: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +121,6 @@ class Outcome:
 
     key: str
     result: Result
-
-
-def taken_back(prepared: Prepared) -> Outcome:
-    """Return the outcome of an effect whose tool asks a person first: nothing was done, it may begin anew."""
-    return Outcome(prepared.key, failed("asked", "A person was asked first.", status="needs_confirmation"))
 
 
 class Journal(Protocol):

@@ -87,6 +87,7 @@ class Delegation:
             self._delegate,
             timeout=LONGEST_SECONDS,
             max_chars=MAX_CHARS,
+            keeps_masks=True,
             example=example,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_bot.decisions import decide
 from hermes_bot.loop.engine import Desk
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from hermes_bot.loop.context import Frame
     from hermes_bot.messages import Place, ThreadKey
     from hermes_bot.ports import Clock, Journal, Model, Toolbox
+    from hermes_bot.runs.recalling import Recalling
+
+Wanted: TypeAlias = "tuple[str, Mapping[str, Any]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +29,11 @@ class Hands:
 
     Attributes:
         choose: says which skill a text plainly asks for; empty where none.
+        wants: says which profile a skill asks for, and which of its figures it changes.
         workspaces: the folder that holds every thread's workspace.
         read: turns a model's answer into a decision.
         is_heard: whether what somebody says in a place may reach a run at all.
+        recalling: what of earlier runs this one is given, and what is kept of it; None where nothing is.
     """
 
     model: Model
@@ -39,6 +44,8 @@ class Hands:
     workspaces: Path
     read: Callable[..., Decision] = decide
     is_heard: Callable[[str, ThreadKey, Place], bool] = lambda *_: True
+    wants: Callable[[str], Wanted] = lambda _: ("", {})
+    recalling: Recalling | None = None
 
     def desk(self, journal: Journal, clock: Clock, workspace: Path, is_closing: Callable[[], bool]) -> Desk:
         """Return the desk of one run."""

@@ -51,12 +51,14 @@ class StoreDesk:
     Attributes:
         zone: the zone in which a day of spending ends.
         limits: the limited budgets that runs share, by their keys in ``[budgets]``.
+        after: stores what else a run's state brings with it, in the same transaction.
     """
 
     db: Database
     clock: Clock
     zone: tzinfo
     limits: Mapping[str, float] = field(default_factory=dict)
+    after: Callable[[sqlite3.Connection, RunState], None] | None = None
 
     def shares(self, db: sqlite3.Connection, user: str, thread: ThreadKey) -> tuple[Share, ...]:
         """Return what is used today of the budgets that limit a person's run in a thread."""
@@ -146,6 +148,8 @@ class RunJournal:
             _book(db, state, rows, self._desk.zone)
             self._shares = self._desk.shares(db, state.asker, state.thread)
             follow(db, state, now)
+            if self._desk.after is not None:
+                self._desk.after(db, state)
             return prior
 
         prior = await self._desk.db.transact(_name(rows), store)

@@ -8,7 +8,7 @@ import logging
 import secrets
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hermes_bot.errors import RunOver, RunPaused, StoreError
 from hermes_bot.fold import fold
@@ -16,6 +16,7 @@ from hermes_bot.logs import fields
 from hermes_bot.loop.allowance import STOP
 from hermes_bot.loop.engine import carry
 from hermes_bot.loop.report import inert
+from hermes_bot.messages import Request
 from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import before, joined_text
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from hermes_bot.messages import Incoming, Place, Request, ThreadKey
+    from hermes_bot.messages import Incoming, Place, ThreadKey
     from hermes_bot.runs.hands import Hands
     from hermes_bot.runs.journal import Added
-    from hermes_bot.state import RunState, Share
+    from hermes_bot.state import Limits, RunState, Share
     from hermes_bot.store.approvals import Ballot
     from hermes_bot.store.questions import QuestionRecord
 
@@ -88,8 +89,10 @@ class Runs:
             ConfigError: the task names a profile that nobody knows.
         """
         run = secrets.token_hex(4)
-        request = said[0].request
-        limits = limits_of(request.profile if request else "", self._hands.profiles)
+        request = said[0].request or Request()
+        self.check(request)
+        recalling = self._hands.recalling
+        ids = await recalling.before(said) if recalling else ()
 
         def store(db: sqlite3.Connection) -> str | None:
             now = self._desk.clock.now()
@@ -99,21 +102,33 @@ class Runs:
             inbox.take(db, inbox_ids, run)
             asked, place = heard[0], _place(db, heard[0])
             goal, is_outside = self._goal(db, heard, files, place)
+            limits, changes = self._limits(goal.skill, request)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
-            data = {
+            data: dict[str, Any] = {
                 "goal": asdict(goal),
                 "limits": asdict(limits),
                 "thread": str(asked.thread),
                 "asker": asked.user,
                 "root": run,
                 "place": place,
-                **({"tainted": True, "origins": [EARLIER]} if is_outside else {}),
+                **({"changes": changes} if changes else {}),
             }
+            if recalling and (recalled := recalling.shown(db, ids, replace(asked, place=place), run)):
+                data["recalled"] = recalled
+            doubtful = any(one["trust"] == "untrusted" for one in data.get("recalled", ()))
+            if origins := [EARLIER] * is_outside + ["memory"] * doubtful:
+                data |= {"tainted": True, "origins": origins}
             journal.append(db, [Row(run, 0, "intake", now, data)])
             return run
 
         return await self._desk.db.transact("run.begin", store)
+
+    def _limits(self, skill: str, request: Request) -> tuple[Limits, dict[str, Any]]:
+        """Return a run's limits, and what of them is no profile's: a skill's changes and the request's."""
+        profile, changed = self._hands.wants(skill) if skill else ("", {})
+        changes = {**changed, **request.limits}
+        return limits_of(request.profile or profile, self._hands.profiles, changes), changes
 
     def _goal(
         self, db: sqlite3.Connection, said: Sequence[Incoming], files: str, place: Place
@@ -204,9 +219,9 @@ class Runs:
         """Refuse a request that no run can be made of.
 
         Raises:
-            ConfigError: it names a profile that nobody knows.
+            ConfigError: it names a profile that nobody knows, or limits that are none.
         """
-        limits_of(request.profile, self._hands.profiles)
+        limits_of(request.profile, self._hands.profiles, request.limits)
 
     async def answer(self, question: str, text: str, said: Incoming, inbox_id: int) -> Settled | None:
         """Settle a question; None where it was not open any more.
@@ -290,7 +305,8 @@ class Runs:
                 return None
             begun = replace(old, id=new, continues=run, status="running", reason="", attempts=0)
             runs.create(db, replace(begun, created_at=now, updated_at=now, ended_at=None))
-            limits = limits_of(old.profile, self._hands.profiles)
+            changes = journal.of_run(db, run)[0].data.get("changes")
+            limits = limits_of(old.profile, self._hands.profiles, changes)
             data = {"limits": asdict(limits), "continues": run}
             journal.append(db, [Row(new, old.rounds, "intake", now, data)])
             inbox.take(db, [inbox_id], new)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from hermes_bot.config import Profile
 from hermes_bot.errors import ConfigError
 from hermes_bot.state import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hermes_bot.config import Profile
 
 PROFILES = {
     "chat": Limits(profile="chat", rounds=5),
@@ -20,16 +22,29 @@ PROFILES = {
 }
 
 
-def limits_of(profile: str, configured: Mapping[str, Profile]) -> Limits:
+def limits_of(
+    profile: str, configured: Mapping[str, Profile], changes: Mapping[str, Any] | None = None
+) -> Limits:
     """Return a profile's limits; a name that only the configuration knows starts from ``task``.
 
+    ``changes`` are a skill's or a request's own figures, which go over the profile's.
+
     Raises:
-        ConfigError: nobody knows the profile.
+        ConfigError: nobody knows the profile, or a change is none.
     """
     name = profile or "task"
     if name not in PROFILES and name not in configured:
         known = ", ".join(sorted({*PROFILES, *configured}))
         raise ConfigError(f"There is no profile {name!r}. There are: {known}.")
     limits = replace(PROFILES.get(name, PROFILES["task"]), profile=name)
-    changes = configured[name].model_dump(exclude_none=True, exclude={"tools"}) if name in configured else {}
-    return replace(limits, **changes)
+    set_up = configured[name].model_dump(exclude_none=True) if name in configured else {}
+    return replace(limits, **(set_up | _read(changes)) if changes else set_up)
+
+
+def _read(changes: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return Profile.model_validate(dict(changes)).model_dump(exclude_none=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"limits: {place}: {first['msg']}. They are the keys of a profile.") from error

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import Finish
-from hermes_bot.fold import call_text, fold, read_decision
+from hermes_bot.fold import fold
 from hermes_bot.runs.posts import final_files, final_text
 from hermes_bot.skills.runner import PARAMS
 from hermes_bot.state import OVER
+from hermes_bot.written import call_text, read_decision
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hermes_bot.messages import Attachment
     from hermes_bot.state import Row, RunState
@@ -25,7 +26,8 @@ class RoundView:
 
     Attributes:
         observation: as the model saw it; empty while the round is not done.
-        steps: a chain's parameters, then its steps with their status, in order; delegated runs.
+        steps: what was decided beside the action; a chain's parameters, then its steps with their status,
+            in order; delegated runs.
         ms: model and tool together.
     """
 
@@ -108,7 +110,23 @@ def _steps(rows: Sequence[Row]) -> tuple[str, ...]:
     done = [row for row in rows if row.phase == "step" and row.status != "intent"]
     told = [_step(row) for row in done if row.data["step"] != PARAMS or row.status == "ok"]
     children = [one for row in rows if row.phase == "absorb" for one in row.data.get("children", ())]
-    return (*told, *(_child(one) for one in children))
+    return (*_beside(rows), *told, *(_child(one) for one in children))
+
+
+def _beside(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield what was decided beside the action, and what a check of the answer came to."""
+    for row in rows:
+        data = row.data
+        if goal := data.get("goal") if row.phase == "reason" else None:
+            yield f"understood as: {goal['objective']}"
+        if put_off := data.get("put_off"):
+            yield f"asked first, before {put_off['name']}"
+        if look := data.get("reflection"):
+            yield f"looked back: {look['verdict']}: {look['reason']}"
+        if dropped := data.get("dropped"):
+            yield f"looked back, not counted: {dropped}"
+        if check := data.get("check"):
+            yield f"checked: {check}"
 
 
 def _child(one: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from hermes_bot.skills.templates import is_template, names_in, parts_in
 from hermes_bot.state import Goal, Limits, Question, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
     from zoneinfo import ZoneInfo
 
@@ -51,6 +51,7 @@ class Bed:
     workspace: Path
     zone: ZoneInfo
     options: Options
+    profiles: Collection[str] = ("chat", "task", "code")
 
 
 async def check(registry: Registry, bed: Bed) -> tuple[Trouble, ...]:
@@ -65,6 +66,9 @@ async def check(registry: Registry, bed: Bed) -> tuple[Trouble, ...]:
 
 
 def _static(skill: Skill, bed: Bed) -> Iterator[Trouble]:
+    if skill.profile and skill.profile not in bed.profiles:
+        known = ", ".join(sorted(bed.profiles))
+        yield Trouble(skill.name, f"SKILL.md: there is no profile {skill.profile!r}; there are: {known}.")
     chain = skill.chain
     if chain is None:
         return

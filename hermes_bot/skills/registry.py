@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
 
 from hermes_bot.errors import SkillError
 from hermes_bot.offline import SkillCard
+from hermes_bot.sections import Profile
 from hermes_bot.skills.reading import nearest, read_chain, read_text, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from hermes_bot.skills.chain import Chain
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)\Z", re.DOTALL)
-# name to metadata: the open SKILL.md form (agentskills.io); the last four are ours
+# name to metadata: the open SKILL.md form (agentskills.io); the last six are ours
 _KEY_NAMES = """
-name description license compatibility allowed-tools metadata example examples tools profile
+name description license compatibility allowed-tools metadata example examples tools profile limits verify
 """
 _KEYS = tuple(_KEY_NAMES.split())
 MAX_NAME = 64
@@ -38,6 +41,7 @@ class Skill:
         tools: names of tools that a run with this skill is shown.
         chain: its fixed sequence; None where the skill is guidance only.
         profile: the guards' profile it asks for; empty means the default.
+        limits: figures of that profile that it changes, under a profile's keys.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Skill:
     tools: tuple[str, ...] = ()
     chain: Chain | None = None
     profile: str = ""
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,23 @@ def read_skill(folder: Path) -> Skill:
         tools=_texts(head, "tools"),
         chain=read_chain(read_text(path), folder) if path.is_file() else None,
         profile=_text(head, "profile"),
+        limits=_limits(head),
     )
+
+
+def _limits(head: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures that a skill changes; ``verify`` may stand on its own."""
+    given = head.get("limits") or {}
+    if not isinstance(given, dict):
+        raise SkillError("SKILL.md: limits must be a mapping, such as limits: {rounds: 8}.")
+    alone = {"verify": head["verify"]} if "verify" in head else {}
+    try:
+        return Profile.model_validate({**given, **alone}).model_dump(exclude_none=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key, known = str(first["loc"][0]), list(Profile.model_fields)
+        hint = f"; did you mean {near!r}?" if (near := nearest(key, known)) and near != key else ""
+        raise SkillError(f"SKILL.md: limits: {key}: {first['msg']}{hint or '.'}") from error
 
 
 def _split(text: str) -> tuple[dict[str, Any], str]:

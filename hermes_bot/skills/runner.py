@@ -91,9 +91,17 @@ class Runner:
         except SkillError as error:
             return failed("unknown_skill", str(error))
         if skill.chain is None:
-            return Result("ok", {"skill": skill.name, "guidance": skill.guidance})
+            return _marked(Result("ok", {"skill": skill.name, "guidance": skill.guidance}), skill)
         setting = Setting(context, toolbox, self.zone, self.options, self.keep)
-        return await run_chain(skill, params, setting)
+        came = await run_chain(skill, params, setting)
+        return came if isinstance(came, Question) else _marked(came, skill)
+
+
+def _marked(result: Result, skill: Skill) -> Result:
+    """Say that what this skill gave is to be checked before it is posted."""
+    if not skill.limits.get("verify") or not isinstance(result.data, dict):
+        return result
+    return replace(result, data={**result.data, "verify": True})
 
 
 @dataclass(frozen=True, slots=True)

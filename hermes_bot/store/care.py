@@ -27,6 +27,7 @@ RETENTION: Mapping[str, timedelta] = {
     "threads": timedelta(days=365),
     "spend": timedelta(days=400),
     "audit": timedelta(days=730),
+    "memories": timedelta(0),  # each says itself when it goes; what is used lives on
 }
 
 # An open run needs the rows of the runs it continues and the effects under its root. Journal, effects and
@@ -47,6 +48,7 @@ _OLD = {
     "threads": "last_at < :before AND thread NOT IN (SELECT thread FROM runs)",
     "spend": "day < date(:before / 1000, 'unixepoch')",
     "audit": "at < :before",
+    "memories": "expires_at < :before",
 }
 
 

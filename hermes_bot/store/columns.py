@@ -106,7 +106,7 @@ def request_to_json(request: Request | None) -> str | None:
     """Return a request as JSON text, where there is one."""
     if request is None:
         return None
-    return to_json([request.skill, dict(request.params), request.profile])
+    return to_json([request.skill, dict(request.params), request.profile, dict(request.limits)])
 
 
 def request_from_json(text: str | None) -> Request | None:

@@ -109,6 +109,16 @@ class Database:
         self._put(_Job("write", name, work, waiter, None))
         return waiter.result()
 
+    def submit(self, name: str, work: Callable[[sqlite3.Connection], object]) -> None:
+        """Have a work done without waiting: no later than what is given to the store after it.
+
+        What it raises is lost, so this is for what a log line would do for.
+
+        Raises:
+            StoreError: the store is closed.
+        """
+        self._put(_Job("write", name, work, Future(), None))
+
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a work that only reads; it sees everything that was committed before.
 

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 _WITH_THREAD = ("inbox", "threads", "messages", "runs", "questions", "outbox", "posts")
 _WITH_CHANNEL = ("inbox", "outbox", "posts", "spend")
+_MOVE_MEMORIES = (
+    "UPDATE memories SET channel = :after WHERE channel = :before",
+    "UPDATE memories SET owner = :after WHERE owner = :before AND scope = 'channel'",
+    """UPDATE memories SET owner = :after || substr(owner, :from)
+        WHERE scope = 'thread' AND substr(owner, 1, length(:start)) = :start""",
+)
 _MOVED = "moved"
 
 
@@ -24,6 +30,8 @@ def open_thread(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None:
         sql = f"UPDATE OR IGNORE {table} SET thread = ? WHERE thread = ?"  # noqa: S608 - our own names
         db.execute(sql, (clean(str(new)), clean(str(old))))
     db.execute("UPDATE inbox SET opens = '' WHERE thread = ?", (clean(str(new)),))
+    sql = "UPDATE memories SET owner = ? WHERE owner = ? AND scope = 'thread'"
+    db.execute(sql, (clean(str(new)), clean(str(old))))
 
 
 def move_channel(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None:
@@ -37,6 +45,9 @@ def move_channel(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None
             WHERE substr(thread, 1, ?) = ?"""  # noqa: S608 - our own names
         start = f"{before}/"
         db.execute(sql, (f"{after}/", len(start) + 1, len(start), start))
+    values = {"after": after, "before": before, "start": f"{before}/", "from": len(before) + 1}
+    for sql in _MOVE_MEMORIES:
+        db.execute(sql, values)
 
 
 def note_move(db: sqlite3.Connection, place: str, old: str, at: datetime) -> None:

@@ -18,6 +18,7 @@ _SETTINGS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA trusted_schema = OFF",
+    "PRAGMA secure_delete = ON",  # what is forgotten is not to be found in the file's free pages
     "PRAGMA journal_size_limit = 16777216",  # a log that a burst made long is cut again
 )
 

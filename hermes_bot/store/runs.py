@@ -12,7 +12,7 @@ from hermes_bot.store.columns import clean, maybe_moment, maybe_ms, to_ms
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from datetime import datetime
 
     from hermes_bot.state import Status
@@ -213,6 +213,13 @@ def children(db: sqlite3.Connection, parent: str) -> list[RunRecord]:
     """Return the runs that this one delegated, in their order."""
     found = db.execute(f"{_SELECT} WHERE parent = ? AND parent <> '' ORDER BY seq", (parent,))
     return [_record(row) for row in found]
+
+
+def idle_threads(db: sqlite3.Connection, threads: Iterable[str]) -> list[str]:
+    """Return which of these threads have no run that is open and no message that waits for one."""
+    busy = f"""SELECT 1 FROM runs WHERE thread = :it AND {_OPEN}
+        UNION ALL SELECT 1 FROM inbox WHERE thread = :it AND state IN ('queued', 'taken') LIMIT 1"""  # noqa: S608 - all ours
+    return [one for one in threads if db.execute(busy, {"it": one}).fetchone() is None]
 
 
 def list_runs(

@@ -147,15 +147,32 @@ def m002_platforms(db: Database) -> None:
 
 
 TABLES_3 = (
-    # what is kept across runs; ``owner`` is the thread, person, channel or workspace that ``scope`` means
+    # what is kept across runs; ``owner`` is the thread, person, channel or workspace that ``scope`` means,
+    # ``channel`` and ``place`` are where it was said, ``key`` is that of the effect that kept it;
+    # people name them by their ids, so that none is given twice
     """CREATE TABLE memories (
-        id INTEGER PRIMARY KEY, text TEXT NOT NULL, kind TEXT NOT NULL DEFAULT 'fact', scope TEXT NOT NULL,
+        id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL,
+        kind TEXT NOT NULL DEFAULT 'fact', scope TEXT NOT NULL,
         owner TEXT NOT NULL, author TEXT NOT NULL DEFAULT '', run TEXT NOT NULL DEFAULT '',
-        trust TEXT NOT NULL DEFAULT 'trusted', why TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
+        channel TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT 'channel',
+        key TEXT NOT NULL DEFAULT '', trust TEXT NOT NULL DEFAULT 'trusted',
+        why TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
         used_at INTEGER, used INTEGER NOT NULL DEFAULT 0, expires_at INTEGER,
         vector BLOB, vector_of TEXT NOT NULL DEFAULT '')""",
     "CREATE INDEX memories_owner ON memories(owner, scope)",
     "CREATE INDEX memories_run ON memories(run) WHERE run <> ''",
+    "CREATE UNIQUE INDEX memories_key ON memories(key) WHERE key <> ''",
+    "CREATE INDEX memories_expiry ON memories(expires_at) WHERE expires_at IS NOT NULL",
+    # our own words of each text, by its id (memory.words): SQLite's tokenizers know no words without spaces
+    "CREATE VIRTUAL TABLE memories_words USING fts5(words, tokenize = 'ascii')",
+    # which runs were shown which, so that it can be taken out of them
+    """CREATE TABLE memory_uses (
+        memory INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (memory, run)) WITHOUT ROWID""",
+    "CREATE INDEX memory_uses_run ON memory_uses(run)",
+    # what is still to be taken out of the rows that quote it; gone itself once that is done
+    """CREATE TABLE forgetting (
+        id INTEGER PRIMARY KEY, texts TEXT NOT NULL, threads TEXT NOT NULL, run TEXT NOT NULL DEFAULT '',
+        since INTEGER NOT NULL, at INTEGER NOT NULL)""",
     # consent to one exact action: the question of the same id is how people are asked for it
     """CREATE TABLE approvals (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,

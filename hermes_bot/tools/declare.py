@@ -39,8 +39,11 @@ class Declaration(TypedDict, total=False):
         max_chars: what of its result the model gets to see.
         retries: further tries after a retryable failure; only idempotent tools are retried.
         is_idempotent: doing it twice is doing it once; a ``read`` always is.
+        fresh_seconds: how long what it returns counts as fresh, by ``Result.as_of``; 0: age says nothing.
+        fresher: how newer data is had ("query_logs with until=now"); empty where reading again is the way.
         example: arguments of a sensible call.
         errors: each code it raises ``ToolError`` with, and what that means.
+        keeps_masks: its arguments keep the numbers that stand for secrets: it hands them on inside the bot.
         reconcile: asked after a crash whether the effect with these arguments happened (the key is in the
             context): a ``Result`` says so, None that it cannot tell.
     """
@@ -55,8 +58,11 @@ class Declaration(TypedDict, total=False):
     max_chars: int
     retries: int
     is_idempotent: bool
+    fresh_seconds: float
+    fresher: str
     example: Arguments
     errors: Mapping[str, str]
+    keeps_masks: bool
     reconcile: Call
 
 
@@ -89,8 +95,11 @@ class Tool:
     max_chars: int = 4_000
     retries: int = 0
     is_idempotent: bool = False
+    fresh_seconds: float = 0.0
+    fresher: str = ""
     example: Arguments = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
+    keeps_masks: bool = False
     reconcile: Call | None = None
     is_blocking: bool = False
     model: type[BaseModel] | None = None

@@ -40,6 +40,7 @@ def post_tools(policy: Policy, poster: Poster, db: Database) -> tuple[Tool, ...]
         outward=True,
         elsewhere=True,
         timeout=DELIVER_SECONDS + 10,
+        keeps_masks=True,
         reconcile=desk.became,
         example={"channel": "slack:T1:C1", "text": "checkout is back."},
         errors=ERRORS,

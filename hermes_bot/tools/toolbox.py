@@ -4,14 +4,16 @@ import asyncio
 import difflib
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from hermes_bot.decisions import Action
 from hermes_bot.errors import StoreError
-from hermes_bot.messages import Result, failed
+from hermes_bot.masking import masked_question, masked_result, scope_of
+from hermes_bot.messages import Json, Result, failed
 from hermes_bot.ports import Prepared, ToolCard, ToolContext
+from hermes_bot.redaction import Redactor, Vault, Withheld
 from hermes_bot.state import Question, RunState
 from hermes_bot.tools.arguments import BadArgumentsError
 from hermes_bot.tools.cards import card_of
@@ -63,9 +65,11 @@ class CoreToolbox:
 
     Attributes:
         tools: as they are shown, in order; a later one of the same name is left out.
+
+    ``off`` says of tools that exist but not here why that is so: whoever calls one is told.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one part of the door, by name
         self,
         tools: Sequence[Tool],
         *,
@@ -73,6 +77,8 @@ class CoreToolbox:
         allow: Allow | None = None,
         walls: Walls | None = None,
         workers: Workers | None = None,
+        off: Mapping[str, str] | None = None,
+        vault: Vault | None = None,
     ) -> None:
         self._tools: dict[str, Tool] = {}
         for one in tools:
@@ -82,6 +88,8 @@ class CoreToolbox:
         self._allow = allow or _allow_all
         self._walls = walls or _NobodyAgrees()
         self._workers = workers or Workers()
+        self._off = off or {}
+        self._vault = vault or Vault(Redactor())
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -148,14 +156,15 @@ class CoreToolbox:
     async def _timed(
         self, tool: Tool, call: Call, prepared: Prepared, context: ToolContext
     ) -> Result | Question:
-        started = context.clock.monotonic()
+        started, scope = context.clock.monotonic(), scope_of(context.state)
         try:
             async with asyncio.timeout(prepared.timeout) as limit:
                 came = await self._attempts(tool, call, prepared, context, limit)
         except TimeoutError:
             came = timed_out(tool, prepared.timeout)
         if isinstance(came, Question):
-            return came
+            return masked_question(came, self._vault, scope)
+        came = masked_result(came, self._vault, scope)
         return replace(came, duration_ms=round((context.clock.monotonic() - started) * 1000))
 
     async def _attempts(
@@ -174,6 +183,8 @@ class CoreToolbox:
     ) -> Result | Question:
         args = prepared.action.args
         try:
+            if not tool.keeps_masks:
+                args = self._revealed(args, context.state)
             if tool.is_blocking:
                 raw = await self._workers.call(lambda: call(args, context), limit)
             else:
@@ -181,6 +192,8 @@ class CoreToolbox:
             return outcome_of(await raw if inspect.isawaitable(raw) else raw, tool)
         except (StoreError, GeneratorExit):
             raise
+        except Withheld as withheld:
+            return _withheld(withheld)
         except asyncio.CancelledError as raised:
             if _is_being_cancelled():
                 raise
@@ -188,7 +201,18 @@ class CoreToolbox:
         except BaseException as raised:  # noqa: BLE001 - the tools' wide net: exits and bugs become Results
             return outcome_of_error(raised, tool)
 
+    def _revealed(self, args: Mapping[str, Json], state: RunState) -> Mapping[str, Json]:
+        """Put the values in the place of their numbers, at the last moment.
+
+        Raises:
+            Withheld: one is not held any more, or is the program's own.
+        """
+        revealed = self._vault.reveal(args, scope_of(state))
+        return revealed if isinstance(revealed, Mapping) else args
+
     def _unknown(self, name: str, state: RunState) -> Result:
+        if (why := self._off.get(name)) is not None:
+            return failed("unknown_tool", f"{name} is off. {why}")
         names = [card.name for card in self.cards(state)]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"Nearest: {', '.join(near)}." if near else f"There are: {', '.join(names) or 'none'}."
@@ -210,7 +234,19 @@ def _prepared(tool: Tool, action: Action, key: str) -> Prepared:
         is_idempotent=tool.is_idempotent,
         max_chars=tool.max_chars,
         is_private=tool.private,
+        fresh_seconds=tool.fresh_seconds,
+        fresher=tool.fresher,
     )
+
+
+def _withheld(withheld: Withheld) -> Result:
+    if withheld.is_own:
+        said = f"{withheld.mask} is a secret of this bot's own, which no tool gets. Do without it."
+        return failed("denied", said, status="denied")
+    said = (
+        f"I do not hold the value of {withheld.mask} any more. Read it again, or ask for it; nothing was run."
+    )
+    return failed("secret_gone", said)
 
 
 def _needs_approval(tool: Tool) -> Result:

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import Action, CallTool, Decision
-from hermes_bot.fold import apply, write_decision
+from hermes_bot.fold import apply
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.state import Goal, Limits, Row
+from hermes_bot.written import write_decision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -166,7 +166,7 @@ def test_the_plan_is_shown_with_its_states() -> None:
     data["plan"] = [{"goal": one.goal, "done_when": one.done_when, "status": one.status} for one in plan]
     state = apply(state, row(1, "reason", {"decision": data}))
     _, content = built(state)
-    assert "- [doing] find the upstream (done when one service named)\n- [todo] advise" in content
+    assert "1. [doing] find the upstream (done when one service named) <- next\n2. [todo] advise" in content
 
 
 def test_tools_that_leave_no_room_are_refused_with_what_to_do() -> None:

@@ -12,8 +12,9 @@ from loop.rounds import begun, called, decided, row
 
 from hermes_bot.decisions import Action, Ask, CallTool, Decision, Finish, Malformed, SubGoal
 from hermes_bot.errors import StoreError
-from hermes_bot.fold import apply, fold, read_decision, write_decision
+from hermes_bot.fold import apply, fold
 from hermes_bot.messages import Result
+from hermes_bot.written import read_decision, write_decision
 
 plans = st.none() | st.lists(
     st.builds(SubGoal, st.text(), st.text(), st.sampled_from(["todo", "doing", "done"])), max_size=3

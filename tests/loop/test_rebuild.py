@@ -15,6 +15,9 @@ from hermes_bot.store import journal
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from endpoint import Answer
+    from world import Running
+
 
 async def test_every_prompt_of_a_run_is_rebuilt_to_the_byte_after_restart_question_and_continue(
     tmp_path: Path,
@@ -36,19 +39,52 @@ async def test_every_prompt_of_a_run_is_rebuilt_to_the_byte_after_restart_questi
         await bot.talk().heard()
         await bot.quiet()
         sent += bot.endpoint.bodies
-        rows = await bot.rows((await bot.runs())[-1].id)
-        made = []
-        for index, row in enumerate(rows):
-            if row.phase != "observe":
-                continue
-            prefix = await bot.app.db.read(lambda db, it=row: journal.prefix(db, it.data["prefix"]))  # type: ignore[misc]
-            assert prefix
-            made.append(rebuild(rows, row.seq, prefix))
-            if problem := rows[index + 1].data.get("regenerated"):
-                made.append(rebuild(rows, row.seq, prefix, problem=problem))
-    assert len(made) == len(sent) == 7
+        made = await rebuilt(bot)
+    assert len(made) == 7
+    check(made, sent)
+
+
+async def rebuilt(bot: Running) -> list[bytes]:
+    """Return the prompts of the last run, made again from its rows."""
+    rows = await bot.rows((await bot.runs())[-1].id)
+    made = []
+    for index, row in enumerate(rows):
+        if row.phase != "observe":
+            continue
+        prefix = await bot.app.db.read(lambda db, it=row: journal.prefix(db, it.data["prefix"]))  # type: ignore[misc]
+        assert prefix
+        made.append(rebuild(rows, row.seq, prefix))
+        if problem := rows[index + 1].data.get("regenerated"):
+            made.append(rebuild(rows, row.seq, prefix, problem=problem))
+    return made
+
+
+def check(made: list[bytes], sent: list[bytes]) -> None:
     for messages, body in zip(made, sent, strict=True):
         assert b'"messages":' + messages + b"," in body
+
+
+async def test_prompts_with_intake_plan_and_look_back_are_rebuilt_too(tmp_path: Path) -> None:
+    def looking(number: int, **beside: object) -> Answer:
+        action = {"name": "echo", "args": {"word": f"{number}" * number * 9}}
+        return say({"thought": "The log shows it.", **beside, "action": action})
+
+    first = {"goal": {"objective": "Find it.", "constraints": ["soon"]}, "plan": ["a b", "c d", "e f", "g h"]}
+    pivot = {"verdict": "pivot", "reason": "Round 3 shows that the log is empty."}
+    script = [
+        looking(1, **first),
+        looking(2, plan=["another", "one"]),
+        *(looking(number) for number in range(3, 5)),
+        looking(5, reflection=pivot, plan=["third"]),
+        *(looking(number) for number in range(6, 10)),
+    ]
+    otherwise = finish("done", evidence=["echo"])
+    async with scripted(tmp_path, script, otherwise=otherwise, tools=Bench().tools()) as bot:
+        await bot.talk().say("go")
+        await bot.talk().heard()
+        made = await rebuilt(bot)
+        assert len(made) == 10
+        check(made, bot.endpoint.bodies)
 
 
 async def test_a_row_that_refers_to_no_prompt_is_refused(tmp_path: Path) -> None:

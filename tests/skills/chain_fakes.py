@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 
 from hermes_bot.decisions import Action, CallTool
 from hermes_bot.errors import ModelError, ToolError
-from hermes_bot.fold import fold, write_decision
+from hermes_bot.fold import fold
 from hermes_bot.messages import Fault, Result
 from hermes_bot.ports import Completion, Outcome, Prepared, Prior, Prompt, ToolCard, ToolContext
 from hermes_bot.skills.registry import read_skill
 from hermes_bot.skills.runner import Setting, run_chain
 from hermes_bot.state import Row
+from hermes_bot.written import write_decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

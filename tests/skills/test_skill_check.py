@@ -138,3 +138,34 @@ def test_a_new_skill_overwrites_nothing(tmp_path: Path) -> None:
     with pytest.raises(SkillError, match="there already"):
         scaffold("mine", tmp_path)
     assert (tmp_path / "mine" / "SKILL.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("profile: chta", "SKILL.md: there is no profile 'chta'; there are: chat, code, task."),
+        (
+            "limits: {round: 5}",
+            "SKILL.md: limits: round: Extra inputs are not permitted; did you mean 'rounds'?",
+        ),
+        ("limits: {rounds: 0}", "SKILL.md: limits: rounds: Input should be greater than or equal to 1."),
+        ("limits: 5", "SKILL.md: limits must be a mapping, such as limits: {rounds: 8}."),
+        ("verify: maybe", "SKILL.md: limits: verify: Input should be a valid boolean"),
+        ("limit: {rounds: 5}", "SKILL.md: the key 'limit' is not known; did you mean 'limits'?"),
+    ],
+)
+async def test_a_skills_profile_and_limits_are_looked_at(tmp_path: Path, head: str, said: str) -> None:
+    (tmp_path / "trial").mkdir()
+    text = f"---\nname: trial\ndescription: A trial.\n{head}\n---\nDo it well.\n"
+    (tmp_path / "trial" / "SKILL.md").write_text(text)
+    (trouble,) = await check(read_registry([tmp_path]), bed(FakeToolbox()))
+    assert trouble.text.startswith(said)
+
+
+async def test_good_limits_are_kept_with_the_skill(tmp_path: Path) -> None:
+    (tmp_path / "trial").mkdir()
+    head = "profile: code\nlimits: {rounds: 8, tools: [now]}\nverify: true"
+    (tmp_path / "trial" / "SKILL.md").write_text(f"---\nname: trial\ndescription: A trial.\n{head}\n---\n")
+    registry = read_registry([tmp_path])
+    assert await check(registry, bed(FakeToolbox())) == ()
+    assert registry.skills[0].limits == {"rounds": 8, "tools": ("now",), "verify": True}

@@ -169,3 +169,26 @@ async def test_statuses_that_hang_hold_up_no_answer_however_many_they_are() -> N
         ts = await it.sim.say("U1", "C1", "<@UBOT> skills")
         await it.sim.ledger.wait_for(lambda one: one.only_for == "U1" and one.text == "the list", timeout=1.0)
         await asyncio.wait_for(it.post("42", ts), 1.0)
+
+
+PLAN = "reading\n✔ find the upstream\n▸ read \\*its\\* log <!channel>\n○ name the cause"
+
+
+async def test_the_status_line_has_room_for_what_is_done_and_the_message_for_the_plan() -> None:
+    async with desk() as it:
+        ts = await thread_in(it)
+        await it.adapter.show_status(key_of(ts), PLAN, "r1")
+        shown = await it.sim.ledger.wait_for(lambda entry: "reading" in entry.text and entry.from_bot)
+        assert shown.text.replace("\u200b", "").splitlines() == [
+            "⏳ reading",
+            "✔ find the upstream",
+            "▸ read *its* log &lt;!channel&gt;",
+            "○ name the cause",
+        ]
+        await it.adapter.show_status(key_of(ts), PLAN.replace("○", "▸").replace("▸ read", "✔ read"), "r1")
+        await it.until(lambda: "✔ read" in shown.text)
+        await it.adapter.show_status(key_of(ts), f"reading\n{'x' * 90_000}", "r1")
+        await it.until(lambda: "xxx" in shown.text)
+        assert len(shown.text) < 2_000
+        assert {one["status"] for one in it.calls(SET)} == {"reading"}
+        assert it.sim.complaints == []

@@ -8,7 +8,7 @@ CREATE TABLE "_sqlite_migrations" (
 );
 INSERT INTO "_sqlite_migrations" VALUES(1,'hermes_bot','m001_first_tables','2026-11-30 20:14:19.228400+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(2,'hermes_bot','m002_platforms','2026-11-30 23:24:11.149809+00:00');
-INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 03:20:03.364011+00:00');
+INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 03:37:39.983160+00:00');
 CREATE TABLE approvals (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
         run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tool TEXT NOT NULL,
@@ -26,6 +26,9 @@ CREATE TABLE effects (
         args TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'intent', result TEXT, at INTEGER NOT NULL,
         settled_at INTEGER);
 INSERT INTO "effects" VALUES(1,'7f3a01/c824dda98b101e06','7f3a01','7f3a01','post_message','write','{"text":"looking"}','done','{"status":"ok","data":{"id":"m1"},"duration_ms":120}',1772442002123,1772442003123);
+CREATE TABLE forgetting (
+        id INTEGER PRIMARY KEY, texts TEXT NOT NULL, threads TEXT NOT NULL, run TEXT NOT NULL DEFAULT '',
+        since INTEGER NOT NULL, at INTEGER NOT NULL);
 CREATE TABLE inbox (
         id INTEGER PRIMARY KEY, platform TEXT NOT NULL, event_id TEXT NOT NULL, channel TEXT NOT NULL,
         thread TEXT NOT NULL, message_id TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL, user TEXT NOT NULL,
@@ -51,11 +54,26 @@ INSERT INTO "journal" VALUES(7,'7f3a01',2,'observe','{"prefix":"h1"}','','','',0
 INSERT INTO "journal" VALUES(8,'7f3a01',2,'reason','{"decision":{"kind":"ask","question":"Since when?","options":["last hour","since yesterday"],"thought":"","field":"since","default":""}}','','','',950,30,0.01,650,1772442005123,1);
 INSERT INTO "journal" VALUES(9,'7f3a01',2,'judge','{"verdict":"park","question":{"id":"q7f3a","text":"Since when?","options":["last hour","since yesterday"],"open":true,"field":"since","default":"","kind":"info"}}','','','ok',0,0,0.0,0,1772442005123,1);
 CREATE TABLE memories (
-        id INTEGER PRIMARY KEY, text TEXT NOT NULL, kind TEXT NOT NULL DEFAULT 'fact', scope TEXT NOT NULL,
+        id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL,
+        kind TEXT NOT NULL DEFAULT 'fact', scope TEXT NOT NULL,
         owner TEXT NOT NULL, author TEXT NOT NULL DEFAULT '', run TEXT NOT NULL DEFAULT '',
-        trust TEXT NOT NULL DEFAULT 'trusted', why TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
+        channel TEXT NOT NULL DEFAULT '', place TEXT NOT NULL DEFAULT 'channel',
+        key TEXT NOT NULL DEFAULT '', trust TEXT NOT NULL DEFAULT 'trusted',
+        why TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
         used_at INTEGER, used INTEGER NOT NULL DEFAULT 0, expires_at INTEGER,
         vector BLOB, vector_of TEXT NOT NULL DEFAULT '');
+PRAGMA writable_schema=ON;
+INSERT INTO sqlite_master(type,name,tbl_name,rootpage,sql)VALUES('table','memories_words','memories_words',0,'CREATE VIRTUAL TABLE memories_words USING fts5(words, tokenize = ''ascii'')');
+CREATE TABLE 'memories_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+INSERT INTO "memories_words_config" VALUES('version',4);
+CREATE TABLE 'memories_words_content'(id INTEGER PRIMARY KEY, c0);
+CREATE TABLE 'memories_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+INSERT INTO "memories_words_data" VALUES(1,X'');
+INSERT INTO "memories_words_data" VALUES(10,X'00000000000000');
+CREATE TABLE 'memories_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+CREATE TABLE 'memories_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+CREATE TABLE memory_uses (
+        memory INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (memory, run)) WITHOUT ROWID;
 CREATE TABLE messages (
         id INTEGER PRIMARY KEY, thread TEXT NOT NULL, author TEXT NOT NULL, name TEXT NOT NULL DEFAULT '',
         text TEXT NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL DEFAULT '',
@@ -141,7 +159,12 @@ CREATE UNIQUE INDEX records_key ON records(key, kind, adapter);
 CREATE INDEX messages_thread ON messages(thread, at, id);
 CREATE INDEX memories_owner ON memories(owner, scope);
 CREATE INDEX memories_run ON memories(run) WHERE run <> '';
+CREATE UNIQUE INDEX memories_key ON memories(key) WHERE key <> '';
+CREATE INDEX memories_expiry ON memories(expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX memory_uses_run ON memory_uses(run);
 CREATE INDEX approvals_run ON approvals(run);
 CREATE INDEX runs_parent ON runs(parent) WHERE parent <> '';
+PRAGMA writable_schema=OFF;
+DELETE FROM "sqlite_sequence";
 COMMIT;
 PRAGMA user_version = 3;

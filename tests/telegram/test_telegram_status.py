@@ -263,3 +263,18 @@ async def test_typing_that_hangs_holds_up_no_answer_however_many_work() -> None:
         async with asyncio.timeout(2):
             await desk.show(desk.answer(asked, "dug up"))
         assert [entry.text for entry in desk.seen(TEAM)] == ["dug up"]
+
+
+async def test_the_plan_stands_under_what_is_done_and_changes_with_it() -> None:
+    plan = "reading\n✔ find the upstream\n▸ read \\*its\\* log\n○ name the cause"
+    async with desk_at() as desk:
+        asked = await working(desk)
+        await desk.adapter.show_status(asked.thread, plan, RUN)
+        await shown(desk)
+        (entry,) = desk.seen(TEAM)
+        assert entry.text == "reading\n✔ find the upstream\n▸ read *its* log\n○ name the cause"
+        await desk.adapter.show_status(asked.thread, f"reading\n{'&' * 9_000}", RUN)
+        await desk.until(lambda: 3.0 in desk.clock.slept or desk.seen(TEAM)[0].text != entry.text)
+        desk.clock.advance(3)
+        await desk.until(lambda: "&&&" in desk.seen(TEAM)[0].text)
+        assert desk.sim.complaints == []

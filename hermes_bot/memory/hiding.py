@@ -1,0 +1,55 @@
+"""Knows where a text says what is to be forgotten, and how it reads without that. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hermes_bot.memory.words import content, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+INSTEAD = "(forgotten)"
+# a sentence with its end: a full stop inside a name or a figure ends none
+_SENTENCES = re.compile(r".+?(?:[.!?]+(?=\s|\Z)|[\u3002\uff01\uff1f]+|\n|\Z)", re.DOTALL)
+_WISHES = content(
+    "remember remembered keep kept know known noted note memory forget forgot mind now forgotten"
+)
+
+
+def hider(texts: Sequence[str]) -> Callable[[str], str]:
+    """Return what takes every quotation of these texts out of another, and every sentence that says the same.
+
+    A sentence says the same where it has all the words of one that mean something, or, unless it is a
+    question, none beside them.
+    """
+    quotes = [_quote(text) for text in texts if text.strip()]
+    meanings = [meaning for text in texts if (meaning := content(text) - _WISHES)]
+    known = frozenset(word for meaning in meanings for word in meaning)
+
+    def hide(text: str) -> str:
+        plain = folded(text)
+        if not any(word in plain for word in known) and not any(quote.search(text) for quote in quotes):
+            return text
+        for quote in quotes:
+            text = quote.sub(INSTEAD, text)
+        return _SENTENCES.sub(lambda found: _hidden(found.group(), meanings), text)
+
+    return hide
+
+
+def _quote(text: str) -> re.Pattern[str]:
+    words = r"\s+".join(re.escape(word) for word in text.strip().rstrip(".!").split())
+    # where words are not set apart by spaces, nothing says where one ends
+    return re.compile(rf"(?<!\w){words}(?!\w)" if text.isascii() else words, re.IGNORECASE)
+
+
+def _hidden(sentence: str, meanings: Sequence[frozenset[str]]) -> str:
+    plain = sentence.strip()
+    said = content(plain) - _WISHES
+    # one word may be what a program reads, and a question tells nothing
+    is_telling = " " in plain and not plain.endswith(("?", "\uff1f"))
+    if not said or not any(meaning <= said or (said <= meaning and is_telling) for meaning in meanings):
+        return sentence
+    return sentence.replace(plain, INSTEAD, 1)

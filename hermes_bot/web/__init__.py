@@ -1,0 +1,6 @@
+"""Knows the one way out: every request to the web that a tool makes goes through a ``Door``."""
+
+from hermes_bot.web.door import Door, Limits, Page, missing_client
+from hermes_bot.web.policy import Pass, Policy, Resolve
+
+__all__ = ["Door", "Limits", "Page", "Pass", "Policy", "Resolve", "missing_client"]
