@@ -395,12 +395,14 @@ def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool
     return Trace(
         round=done.number,
         tool=name,
-        action_hash=done.action_hash,
+        # a call that failed for a passing reason may be made again: its end is the guard on failures
+        action_hash="" if (state.came or {}).get("passing") else done.action_hash,
         args=args[:500],
         result=done.text.partition("\n")[2][:500],  # the first line holds labels
         is_ok=is_ok,
         is_progress=effect or state.is_forward,
         is_outside=bool((state.came or {}).get("hindered")),
+        values=done.summary,
     )
 
 

@@ -68,6 +68,11 @@ def demo_dir() -> Path:
     return _bundled("data/demo", "bundled_demo")
 
 
+def evals_dir() -> Path:
+    """Return the folder of the evaluation's tasks in a checkout; it is not there in a wheel."""
+    return _PACKAGE.parent / "data" / "evals"
+
+
 def systemd_dir() -> Path:
     """Return the folder of the unit file, in a checkout or in the wheel."""
     return _bundled("systemd", "bundled_systemd")

@@ -247,6 +247,8 @@ class Trace:
 
     Attributes:
         is_outside: its action failed for a reason outside the run, not by a slip in the call.
+        result: the beginning of what came back.
+        values: its values, on one line.
     """
 
     round: int
@@ -256,6 +258,7 @@ class Trace:
     result: str
     is_ok: bool
     is_progress: bool
+    values: str = ""
     is_outside: bool = False
 
 

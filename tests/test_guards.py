@@ -11,6 +11,7 @@ from endpoint import Answer, act, finish, held, say
 from world import Bench, request, scripted
 
 from hermes_bot.config import ModelSection, Price, Profile
+from hermes_bot.errors import ToolError
 from hermes_bot.store import inbox
 from hermes_bot.tools.declare import tool
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import Outgoing
     from hermes_bot.store.runs import RunRecord
+    from hermes_bot.tools.declare import Tool
 
 
 async def ended(bot: Running, text: str = "go", **fields: Any) -> tuple[RunRecord, Outgoing]:
@@ -170,6 +172,83 @@ async def test_results_that_hardly_change_are_stagnation(tmp_path: Path) -> None
         run, post = await ended(bot)
     assert (run.reason, run.rounds) == ("stagnation", 3)
     assert "What would help" in post.text
+
+
+async def test_pages_that_look_alike_and_bring_other_values_are_no_stagnation(tmp_path: Path) -> None:
+    @tool(risk="read", example={"page": 1})
+    async def incidents(page: int) -> dict[str, int]:
+        """Return the counts of one page."""
+        return {"page": page, "count": 20, "severe": page * 7 % 5, "next": page + 1}
+
+    script = [act("incidents", page=number) for number in range(1, 7)]
+    async with scripted(
+        tmp_path, script, otherwise=finish("all", evidence=["incidents"]), tools=[incidents]
+    ) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.rounds, post.text) == ("finished", 7, "all")
+
+
+async def test_a_call_that_failed_for_a_passing_reason_may_be_made_again_up_to_five_failures(
+    tmp_path: Path,
+) -> None:
+    ran: list[str] = []
+
+    def source(good_from: int) -> Tool:
+        @tool(risk="read", example={"word": "a"})
+        async def source(word: str) -> str:
+            """Return what a source has, when it is there."""
+            ran.append(word)
+            if len(ran) < good_from:
+                raise ConnectionResetError
+            return "here it is"
+
+        return source
+
+    again = act("source", word="same")
+    end = finish("here it is", evidence=["round 4"])
+    async with scripted(tmp_path / "a", [again] * 4, otherwise=end, tools=[source(4)]) as bot:
+        run, post = await ended(bot)
+    assert (run.status, len(ran), post.text) == ("finished", 4, "here it is")
+    ran.clear()
+    async with scripted(tmp_path / "b", otherwise=again, tools=[source(99)]) as bot:
+        run, post = await ended(bot)
+    assert (run.reason, len(ran)) == ("failures", 5)
+
+
+async def test_an_effect_that_was_refused_for_the_moment_happens_once_it_is_asked_for_again(
+    tmp_path: Path,
+) -> None:
+    tried: list[str] = []
+
+    @tool(risk="write", example={"word": "a"})
+    async def send(word: str) -> str:
+        """Send a word, when the service is not busy."""
+        tried.append(word)
+        if len(tried) == 1:
+            raise ToolError("busy", "The service is busy.", retryable=True)
+        return "sent"
+
+    script = [act("send", word="it"), act("send", word="it"), act("send", word="it")]
+    async with scripted(
+        tmp_path, script, otherwise=finish("I sent it.", evidence=["send"]), tools=[send]
+    ) as bot:
+        run, post = await ended(bot)
+    assert (run.status, post.text, tried) == ("finished", "I sent it.", ["it", "it"])
+
+
+async def test_an_effect_that_was_refused_for_good_is_not_tried_again(tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    @tool(risk="write", example={"word": "a"})
+    async def send(word: str) -> str:
+        """Send a word; nobody may."""
+        tried.append(word)
+        raise ToolError("forbidden", "Nobody may send.", retryable=False)
+
+    script = [act("send", word="it"), act("send", word="it")]
+    async with scripted(tmp_path, script, otherwise=finish("It was refused."), tools=[send]) as bot:
+        await ended(bot)
+    assert tried == ["it"]
 
 
 async def test_an_effect_or_a_sub_goal_done_resets_stagnation(tmp_path: Path) -> None:

@@ -14,7 +14,21 @@ import typer
 from typer.exceptions import TyperException
 
 from hermes_bot import __version__
-from hermes_bot.cli import daemon, db, demo, doctor, init, logs, runs, service, simulate, skills, status, talk
+from hermes_bot.cli import (
+    daemon,
+    db,
+    demo,
+    doctor,
+    evals,
+    init,
+    logs,
+    runs,
+    service,
+    simulate,
+    skills,
+    status,
+    talk,
+)
 from hermes_bot.cli.output import BAD_CONFIG, FAILED, HELD, MISUSED, complain, print_json
 from hermes_bot.cli.settings import Settings
 from hermes_bot.cli.streams import finish, is_output_lost, open_closed
@@ -37,6 +51,7 @@ doctor.add_to(app)
 daemon.add_to(app)
 demo.add_to(app)
 simulate.add_to(app)
+evals.add_to(app)
 status.add_to(app)
 service.add_to(app)
 app.add_typer(runs.app, name="runs")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WORK_CHARS = 200_000
 """What of one string is looked at; the rest is only counted."""
 
+END_CHARS = 40_000
+"""What of the end of a longer one is looked at for telling lines: there stands how it went."""
+
 _SHORT = 200  # characters up to which a value is decision data and stays in one piece
 _SMALL = 12  # elements up to which a list or object may be short
 _FLAT = 2  # levels up to which it may
@@ -251,7 +254,10 @@ def _cut_text(text: str, lines: list[str], room: Room, share: int, name: str) ->
     whole = len(lines) if len(text) <= WORK_CHARS else text.count("\n") + 1 if len(text) <= _COUNTED else 0
     total = f"{whole:,} lines" if whole else f"a text of {len(text):,} characters"
     room.cut(f"first {len(kept):,} {'of' if whole else 'lines of'} {total}{of}")
-    for line in _telling(lines[len(kept) :], share - used - 40):
+    rest = lines[len(kept) :]
+    if len(text) > WORK_CHARS:
+        rest += quiet_lines(clean(text[max(WORK_CHARS, len(text) - END_CHARS) :]))[1:]  # the first is a part
+    for line in _telling(rest, share - used - 40):
         kept.append(line)
         used += len(line) + 1
     return kept, used

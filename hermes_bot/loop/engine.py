@@ -342,6 +342,8 @@ def _absorb(
         data["effect"] = is_new
     if action.name not in (RUN_SKILL, DELEGATE):  # a chain's steps have said it themselves
         data |= origin_of(result, action.name, is_private=prepared is not None and prepared.is_private)
+    if result.error is not None and result.error.retryable and not result.is_ok:
+        data["passing"] = True
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
     if action.name == RUN_SKILL and isinstance(result.data, Mapping) and result.data.get("verify") is True:

@@ -46,7 +46,17 @@ _BY_US = (  # "I restarted", "we have now sent", "Done: deployed"; not "payments
     r"\A\W*done\b)[\s:.,!]*\b"
 )
 _CLAIM_PATTERNS = tuple((re.compile(_BY_US + verbs, re.IGNORECASE), tools) for verbs, tools in _CLAIMS)
-_SAID_BY_TOOLS = frozenset(word for _, tools in _CLAIMS for word in tools)
+# what else a tool's name may say that it does, so that it bears out none of the claims above
+_OTHER_DEEDS = frozenset(
+    {
+        *("approve", "archive", "assign", "block", "book", "cancel", "close", "comment", "grant", "invite"),
+        *("lock", "merge", "move", "open", "order", "pause", "pay", "refund", "rename", "reply", "reserve"),
+        *("resolve", "revoke", "schedule", "start", "stop", "tag", "transfer", "unlock"),
+    }
+)
+_SAID_BY_TOOLS = frozenset(word for _, tools in _CLAIMS for word in tools) | _OTHER_DEEDS
+_WORD = re.compile(r"\w+")
+_SIZE = re.compile(r"\S+: [\d,]+ (?:characters|fields|items)\b")  # how summaries tell of long values
 _ROUND = re.compile(r"\bround\s*#?\s*(\d+)", re.IGNORECASE)
 
 
@@ -112,7 +122,22 @@ def _may_stagnate(trace: Trace) -> bool:
 
 def _resembles(one: Trace, two: Trace) -> bool:
     have_data = bool(one.result.strip()) and bool(two.result.strip())
-    return (not have_data or _alike(one.args, two.args)) and _alike(one.result, two.result)
+    is_alike = (not have_data or _alike(one.args, two.args)) and _alike(one.result, two.result)
+    return is_alike and _same_news(one, two)
+
+
+def _same_news(one: Trace, two: Trace) -> bool:
+    """Whether two results hold the same values, but for those that their calls gave: a page's own number.
+
+    Two pages of one list look alike letter by letter, and yet each brings counts of its own.
+    """
+    first, second = _news(one), _news(two)
+    return SequenceMatcher(None, first, second, autojunk=False).ratio() >= ALIKE
+
+
+def _news(trace: Trace) -> list[str]:
+    given = set(_WORD.findall(trace.args))
+    return [word for word in _WORD.findall(_SIZE.sub("", trace.values)) if word not in given]
 
 
 def _alike(one: str, two: str) -> bool:

@@ -50,16 +50,24 @@ class EffectRecord:
 _SELECT = "SELECT key, root, run, tool, risk, args, state, result, at, settled_at FROM effects"
 _BEGIN = """INSERT OR IGNORE INTO effects (key, root, run, tool, risk, args, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
+# what was refused in good order, and only for the moment, did not happen: a new decision may try it again
+_REOPEN = """UPDATE effects SET state = 'intent', result = NULL, settled_at = NULL, run = ?, at = ?
+    WHERE key = ? AND state = 'failed' AND json_extract(result, '$.error[2]')"""
 # a settled outcome is never overwritten: the first one told is what happened
 _SETTLE = """UPDATE effects SET state = ?, result = ?, settled_at = ?
     WHERE key = ? AND state IN ('intent', 'unknown')"""
 
 
 def begin(db: sqlite3.Connection, intent: Intent, at: datetime) -> Prior | None:
-    """Write the intent and return None; or return what the ledger holds for its key, and write nothing."""
+    """Write the intent and return None; or return what the ledger holds for its key, and write nothing.
+
+    A refusal that passes is no outcome to keep: the effect is begun anew.
+    """
     it = intent
     values = (it.key, it.root, it.run, it.tool, it.risk, clean(it.args), to_ms(at))
     if db.execute(_BEGIN, values).rowcount == 1:
+        return None
+    if db.execute(_REOPEN, (it.run, to_ms(at), it.key)).rowcount == 1:
         return None
     return prior(db, it.key)
 

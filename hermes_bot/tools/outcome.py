@@ -26,7 +26,7 @@ def outcome_of(raw: object, tool: Tool) -> Result | Question:
     if isinstance(raw, Question):
         return raw
     if raw is None:
-        return broken(tool, Fault("no_result", f"{tool.name} returned nothing."))
+        return broken(tool, Fault("no_result", f"{tool.name} returned nothing.", retryable=True))
     result = raw if isinstance(raw, Result) else Result("ok", raw)  # type: ignore[arg-type]  # checked below
     try:
         data, cut, length = _bounded(result.data)
@@ -50,7 +50,7 @@ def outcome_of_error(raised: BaseException, tool: Tool) -> Result:
     frames = traceback.extract_tb(raised.__traceback__)
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     _log.warning("tool.crashed", extra={"tool": tool.name, "error": name, "where": where})
-    return broken(tool, Fault("crashed", f"{tool.name} broke off with {name}."))
+    return broken(tool, Fault("crashed", f"{tool.name} broke off with {name}.", retryable=True))
 
 
 def timed_out(tool: Tool, seconds: float) -> Result:
@@ -62,7 +62,10 @@ def timed_out(tool: Tool, seconds: float) -> Result:
 
 
 def broken(tool: Tool, fault: Fault) -> Result:
-    """Return a failed ``Result``; of an effect that broke off nobody knows whether it happened."""
+    """Return a failed ``Result``; of an effect that broke off nobody knows whether it happened.
+
+    A read that broke off is worth another try: sources raise anything when they are only away for a moment.
+    """
     if tool.risk == "read":
         return Result("error", error=fault)
     said = f"{fault.message} Whether it took effect is not known."

@@ -252,3 +252,11 @@ def test_any_result_becomes_a_bounded_text_whose_first_line_is_ours(
     assert len(one.summary) <= 240
     assert one.summary.splitlines() in ([one.summary], [])
     one.text.encode()
+
+
+def test_an_error_at_the_end_of_a_very_long_text_is_shown() -> None:
+    lines = [f"[{number:05}/12000] compiling one more module of many" for number in range(12_000)]
+    lines[11_990] = "error: undefined symbol pool_resize"
+    text = absorb(Result("ok", "\n".join(lines)), CALL, 1, max_chars=4_000).text
+    assert "error: undefined symbol pool_resize" in text
+    assert len(text) < 4_500

@@ -66,6 +66,12 @@ def test_a_recorded_effect_bears_a_claim_out(tool: str, answer: str) -> None:
     assert unsupported_claim(state, answer) == ""
 
 
+@pytest.mark.parametrize("tool", ["close_ticket", "refund", "book_room", "post_message"])
+def test_an_effect_of_another_kind_bears_nothing_out(tool: str) -> None:
+    state = called(begun(), tool, {"x": 1}, Result("ok", "done"), effect=True)
+    assert unsupported_claim(state, "Done: I restarted the service.")
+
+
 @pytest.mark.parametrize("status", ["error", "unknown", "denied"])
 def test_an_effect_that_failed_or_is_not_known_bears_nothing_out(status: str) -> None:
     state = called(begun(), "restart_service", {}, Result(status), effect=True)  # type: ignore[arg-type]
