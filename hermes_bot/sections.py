@@ -57,10 +57,11 @@ class Price(_Section):
     tokens_out: float = Field(default=0.0, ge=0)
 
 
-class Profile(_Section):
-    """``[profiles.NAME]``: the guards' figures (design §4.5); absent keys keep the profile's defaults.
+class Figures(_Section):
+    """The guards' figures (design §4.5): of a profile, or what a skill or a request changes of one.
 
     ``tools`` are patterns (``query_*``) of what may be used; ``reflect_every = 0`` never looks back.
+    ``repeats`` and ``stagnation`` look at the last five rounds, so they can be no more.
     """
 
     rounds: int | None = Field(default=None, ge=1)
@@ -68,9 +69,19 @@ class Profile(_Section):
     tokens: int | None = Field(default=None, ge=1)
     money: float | None = Field(default=None, ge=0)
     confidence: float | None = Field(default=None, ge=0, le=1)
+    repeats: int | None = Field(default=None, ge=2, le=5)
+    stagnation: int | None = Field(default=None, ge=2, le=5)
+    malformed: int | None = Field(default=None, ge=1)
+    failures: int | None = Field(default=None, ge=1)
     reflect_every: int | None = Field(default=None, ge=0)
     verify: bool | None = None
     tools: tuple[str, ...] | None = None
+
+
+class Profile(Figures):
+    """``[profiles.NAME]``: absent keys keep their defaults; ``channels`` is where it is the usual one."""
+
+    channels: Patterns = ()
 
 
 class LogSource(_Section):

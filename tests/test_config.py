@@ -76,7 +76,10 @@ def test_nothing_at_all_is_a_configuration(tmp_path: Path) -> None:
         ("[access]\nusers = []\n", "[access] users: no such key."),
         ("[access]\nadmins = 'slack:T1:U1'\n", "[access] admins: should be a valid array"),
         ("[bot]\nadmins = []\n", "[bot] admins: no such key here; it belongs in [access]"),
-        ("channels = []\n", "channels, before any section: no such key here; it belongs in [access]"),
+        (
+            "channels = []\n",
+            "channels, before any section: no such key here; it belongs in [profiles.NAME] or [access]",
+        ),
         ("[pacing]\nspeed = 0\n", "[pacing] speed: should be greater than 0"),
         ("[pacing]\nsped = 2\n", "[pacing] sped: no such key. Did you mean speed?"),
         ("[bot]\nspeed = 2.0\n", "[bot] speed: no such key here; it belongs in [pacing]"),

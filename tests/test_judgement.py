@@ -422,3 +422,38 @@ async def test_an_answer_on_stale_data_says_of_when_it_is(tmp_path: Path) -> Non
         _, post = await ended(bot, "how many orders?")
     assert "d old, older than what was asked for. For fresher data: sample with live=true." in bot.prompts[1]
     assert post.text.startswith("There are 41 orders.\n\n_As of 2026-01-01 00:00 UTC: what this rests on is ")
+
+
+async def test_a_channel_has_its_usual_profile_and_a_skill_or_a_caller_goes_over_it(tmp_path: Path) -> None:
+    folder = skill_folder(tmp_path / "skills", "profile: code")
+    profiles = {
+        "brief": Profile(rounds=3, channels=("world:T1:*",)),
+        "chat": Profile(channels=("world:T1:C1",)),
+    }
+    settings: dict[str, Any] = {"profiles": profiles, "skills": {"folders": (folder,)}}
+    async with running(tmp_path / "a", **settings) as bot:
+        for channel, text, asked in (
+            ("C1", "hello", None),
+            ("C2", "hello", None),
+            ("C2", "run look", None),
+            ("C2", "hello", request(profile="task")),
+        ):
+            await bot.talk(channel=channel).say(text, request=asked)
+            await bot.quiet()
+        await bot.talk(workspace="T2").say("hello")
+        await bot.quiet()
+        found = [(run.profile, (await bot.state(run.id)).limits.rounds) for run in await bot.runs()]
+    assert found == [("chat", 5), ("brief", 3), ("code", 30), ("task", 20), ("task", 20)]
+
+
+async def test_guards_are_set_by_a_profile(tmp_path: Path) -> None:
+    profiles = {"strict": Profile(failures=2, repeats=2)}
+    script = [act("nothing_like_it", number=number) for number in range(9)]
+    async with scripted(tmp_path / "a", script, profiles=profiles) as bot:
+        run, _ = await ended(bot, request=request(profile="strict"))
+    assert (run.reason, run.rounds) == ("failures", 2)
+    async with scripted(
+        tmp_path / "b", [act("echo", word="a")] * 3, tools=Bench().tools(), profiles=profiles
+    ) as bot:
+        run, _ = await ended(bot, request=request(profile="strict"))
+    assert (run.reason, run.rounds) == ("repetition", 2)

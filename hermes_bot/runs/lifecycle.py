@@ -21,7 +21,7 @@ from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import before, joined_text
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk, post
-from hermes_bot.runs.limits import limits_of
+from hermes_bot.runs.limits import limits_of, usual_profile
 from hermes_bot.runs.posts import reminder_post
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import RunView, view_of
@@ -102,7 +102,7 @@ class Runs:
             inbox.take(db, inbox_ids, run)
             asked, place = heard[0], _place(db, heard[0])
             goal, is_outside = self._goal(db, heard, files, place)
-            limits, changes = self._limits(goal.skill, request)
+            limits, changes = self._limits(goal.skill, request, asked.thread)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
             data: dict[str, Any] = {
@@ -124,11 +124,12 @@ class Runs:
 
         return await self._desk.db.transact("run.begin", store)
 
-    def _limits(self, skill: str, request: Request) -> tuple[Limits, dict[str, Any]]:
+    def _limits(self, skill: str, request: Request, thread: ThreadKey) -> tuple[Limits, dict[str, Any]]:
         """Return a run's limits, and what of them is no profile's: a skill's changes and the request's."""
         profile, changed = self._hands.wants(skill) if skill else ("", {})
         changes = {**changed, **request.limits}
-        return limits_of(request.profile or profile, self._hands.profiles, changes), changes
+        named = request.profile or profile or usual_profile(thread, self._hands.profiles)
+        return limits_of(named, self._hands.profiles, changes), changes
 
     def _goal(
         self, db: sqlite3.Connection, said: Sequence[Incoming], files: str, place: Place

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from hermes_bot.config import Profile
+from hermes_bot.access import Pattern, Where
 from hermes_bot.errors import ConfigError
+from hermes_bot.sections import Figures
 from hermes_bot.state import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from hermes_bot.config import Profile
+    from hermes_bot.messages import ThreadKey
 
 
 PROFILES = {
@@ -20,6 +24,21 @@ PROFILES = {
     "task": Limits(profile="task", rounds=20),
     "code": Limits(profile="code", rounds=30),
 }
+
+
+def usual_profile(thread: ThreadKey, configured: Mapping[str, Profile]) -> str:
+    """Return the profile that is the usual one in a thread's channel; empty where none is.
+
+    One that names the channel itself goes before one that names all channels of its workspace.
+    """
+    where = Where.of(thread)
+    found = [
+        (pattern.id == "*", name)
+        for name, profile in configured.items()
+        for pattern in map(Pattern.parse, profile.channels)
+        if pattern.holds(where)
+    ]
+    return min(found, key=lambda one: one[0], default=(False, ""))[1]
 
 
 def limits_of(
@@ -37,13 +56,15 @@ def limits_of(
         known = ", ".join(sorted({*PROFILES, *configured}))
         raise ConfigError(f"There is no profile {name!r}. There are: {known}.")
     limits = replace(PROFILES.get(name, PROFILES["task"]), profile=name)
-    set_up = configured[name].model_dump(exclude_none=True) if name in configured else {}
+    set_up = (
+        configured[name].model_dump(exclude_none=True, exclude={"channels"}) if name in configured else {}
+    )
     return replace(limits, **(set_up | _read(changes)) if changes else set_up)
 
 
 def _read(changes: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return Profile.model_validate(dict(changes)).model_dump(exclude_none=True)
+        return Figures.model_validate(dict(changes)).model_dump(exclude_none=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from hermes_bot.errors import SkillError
 from hermes_bot.offline import SkillCard
-from hermes_bot.sections import Profile
+from hermes_bot.sections import Figures
 from hermes_bot.skills.reading import nearest, read_chain, read_text, read_yaml
 
 if TYPE_CHECKING:
@@ -164,10 +164,10 @@ def _limits(head: dict[str, Any]) -> dict[str, Any]:
         raise SkillError("SKILL.md: limits must be a mapping, such as limits: {rounds: 8}.")
     alone = {"verify": head["verify"]} if "verify" in head else {}
     try:
-        return Profile.model_validate({**given, **alone}).model_dump(exclude_none=True)
+        return Figures.model_validate({**given, **alone}).model_dump(exclude_none=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key, known = str(first["loc"][0]), list(Profile.model_fields)
+        key, known = str(first["loc"][0]), list(Figures.model_fields)
         hint = f"; did you mean {near!r}?" if (near := nearest(key, known)) and near != key else ""
         raise SkillError(f"SKILL.md: limits: {key}: {first['msg']}{hint or '.'}") from error
 
