@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
 from hermes_bot.access import Policy
-from hermes_bot.build import build_adapters, build_hands, build_memories, build_registry
+from hermes_bot.build import Around, build_adapters, build_hands, build_memories, build_registry
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
 from hermes_bot.config import known_secrets
@@ -35,6 +35,7 @@ from hermes_bot.runs.delegation import Delegation
 from hermes_bot.runs.journal import StoreDesk
 from hermes_bot.runs.recalling import Recalling
 from hermes_bot.runs.spending import Spending, limits_in
+from hermes_bot.sandbox import Sandbox
 from hermes_bot.statusline import StatusLines
 from hermes_bot.store import records, runs
 from hermes_bot.store.database import Database
@@ -94,6 +95,7 @@ class App:
     def __init__(self, config: Config, *, clock: Clock | None = None, parts: Parts | None = None) -> None:
         self.config = config
         self.clock: Clock = clock or SystemClock()
+        self.sandbox = Sandbox(config.sandbox)
         self._parts = parts or Parts()
         self._stack = AsyncExitStack()
         self.followers = Followers()
@@ -143,7 +145,8 @@ class App:
             *self._parts.tools,
         )
         walls = ConsentWalls(policy, config.approvals)
-        hands, close = build_hands(config, self.registry, tools, self.clock, walls, self.vault)
+        around = Around(walls=walls, vault=self.vault, sandbox=self.sandbox)
+        hands, close = build_hands(config, self.registry, tools, self.clock, around)
         self._stack.push_async_callback(close)
         hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
         self.runs = Runs(desk, hands)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,7 @@ from hermes_bot.redaction import Redactor, Vault
 from hermes_bot.router import VERBS
 from hermes_bot.runs.hands import Hands
 from hermes_bot.runs.limits import PROFILES
+from hermes_bot.sandbox import Sandbox
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
 from hermes_bot.tools.allowing import by_profile
 from hermes_bot.tools.catalog import catalog_of
@@ -28,6 +29,7 @@ from hermes_bot.tools.logtools import log_tools
 from hermes_bot.tools.now import now_tool
 from hermes_bot.tools.optional import optional_tools
 from hermes_bot.tools.plugged import plugged_tools
+from hermes_bot.tools.python import python_tools
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
@@ -50,6 +52,18 @@ log = logging.getLogger(__name__)
 CHAIN_SECONDS = 600.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What stands around the tools of the program; each is made where it is left out."""
+
+    walls: Walls | None = None
+    vault: Vault | None = None
+    sandbox: Sandbox | None = None
+
+
+NOTHING_AROUND = Around()
+
+
 def build_registry(config: Config) -> Registry:
     """Read the bundled skills and those of the configured folders."""
     registry = read_registry([skills_dir(), *config.skills.folders])
@@ -63,8 +77,7 @@ def build_toolbox(
     registry: Registry,
     catalog: LogCatalog,
     extra: Sequence[Tool],
-    walls: Walls | None = None,
-    vault: Vault | None = None,
+    around: Around = NOTHING_AROUND,
 ) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
     runner = Runner(registry, config.zone, {"list_services": catalog.services}, keep_text)
@@ -89,12 +102,14 @@ def build_toolbox(
     offer = optional_tools(config)
     for name, reason in offer.off.items():
         log.info("tool.off", extra={"tool": name, "reason": reason})
+    sources = (python_tools(around.sandbox or Sandbox(config.sandbox), config.files.roots),)
     toolbox = CoreToolbox(
         (skill, *core, *offer.tools, *extra, *plugged.tools),
+        sources=sources,
         allow=by_profile,
-        walls=walls,
+        walls=around.walls,
         off=offer.off,
-        vault=vault,
+        vault=around.vault,
     )
     return toolbox
 
@@ -104,8 +119,7 @@ def build_hands(
     registry: Registry,
     extra: Sequence[Tool],
     clock: Clock,
-    walls: Walls | None = None,
-    vault: Vault | None = None,
+    around: Around = NOTHING_AROUND,
 ) -> tuple[Hands, Callable[[], Awaitable[None]]]:
     """Return what runs work with, and how it is closed; ``extra`` are tools beside the core's.
 
@@ -113,8 +127,8 @@ def build_hands(
         ConfigError: something that the configuration names cannot be had.
     """
     catalog = catalog_of(config)
-    vault = vault or Vault(Redactor())
-    toolbox = build_toolbox(config, registry, catalog, extra, walls, vault)
+    vault = around.vault or Vault(Redactor())
+    toolbox = build_toolbox(config, registry, catalog, extra, replace(around, vault=vault))
     cards = registry.cards()
     model, close = _model(config, cards, catalog, clock)
     if config.model is not None:  # the offline decider reads the state, which holds no secret, and adds none

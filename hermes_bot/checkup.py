@@ -38,6 +38,7 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
     config = host.config
     found = [_secrets(config), *await _models(config, host.clock), *_readable(config)]
     found += [*_off(config), *await _databases(config)]
+    found += await _sandbox(host)
     platforms = host.platforms.health()
     missing = [name for name, section in config.adapters if section is not None and name not in platforms]
     found += [Finding("bad", name, "Its adapter could not be loaded; the log says why.") for name in missing]
@@ -130,6 +131,15 @@ async def _database(one: SqlDatabase) -> Finding:
         return Finding("bad", what, f"{answer['problem']} See [sql.sources.{one.name}].")
     said = f"{answer['about']}. {answer['warning']}".strip()
     return Finding("warning" if answer["warning"] else "ok", what, said)
+
+
+async def _sandbox(host: Standee) -> list[Finding]:
+    what = "sandbox"
+    if why := await host.sandbox.look_again():
+        is_wished = not host.config.sandbox.enabled
+        return [Finding("ok" if is_wished else "warning", what, f"run_python is off: {why}")]
+    warnings = [Finding("warning", what, said) for said in await host.sandbox.warnings()]
+    return [*warnings, Finding("ok", what, "Its self-test passed: run_python can be used.")]
 
 
 def _standing(name: str, health: Health, config: Config) -> Iterator[Finding]:

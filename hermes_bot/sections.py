@@ -172,6 +172,14 @@ class Sql(_Section):
     sources: dict[str, SqlSource] = Field(default_factory=dict)
 
 
+class SandboxSection(_Section):
+    """``[sandbox]``: where ``run_python`` runs; ``environment`` is a virtual environment it may use."""
+
+    enabled: bool = True
+    timeout_seconds: float = Field(default=20.0, ge=1, le=600)
+    environment: Path | None = None
+
+
 class Budgets(_Section):
     """``[budgets]``: tokens and money a day, of one person, in one channel, of all; 0 means no limit."""
 
@@ -324,6 +332,7 @@ class Keys(_Section):
     files: Files = Files()
     web: Web = Web()
     sql: Sql = Sql()
+    sandbox: SandboxSection = SandboxSection()
     budgets: Budgets = Budgets()
     skills: Skills = Skills()
     memory: MemorySection = MemorySection()

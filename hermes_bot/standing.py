@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hermes_bot.config import Config
     from hermes_bot.dispatch import Dispatcher
     from hermes_bot.ports import Adapter, Clock, Health
+    from hermes_bot.sandbox import Sandbox
     from hermes_bot.skills import Registry
     from hermes_bot.store.database import Database
 
@@ -69,6 +70,11 @@ class Standee(Protocol):
     dispatcher: Dispatcher
     adapters: Mapping[str, Adapter]
     serving_since: datetime | None
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where code runs, if it can."""
+        ...
 
     @property
     def platforms(self) -> Standing:

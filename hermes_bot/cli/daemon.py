@@ -89,6 +89,7 @@ async def _attend(app: App, supervisor: Supervisor) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(watch_over(supervisor, lambda: pulse(app), app.clock))
         group.create_task(_announce(app))
+        group.create_task(app.sandbox.why_off())  # its self-test: what the first run need not wait for
 
 
 async def _announce(app: App) -> None:

@@ -201,3 +201,16 @@ def test_a_secret_in_its_file_is_found_as_the_service_will_find_it(shell: Shell)
     (secrets / "HERMES_MODEL_API_KEY").write_text("sk-hush\n")
     done = look(shell, CREDENTIALS_DIRECTORY=str(secrets))
     assert "set: HERMES_MODEL_API_KEY" in told(done, "secrets")[0][1]
+
+
+def test_a_sandbox_that_is_switched_off_is_said_and_no_fault(shell: Shell) -> None:
+    done = look(shell, HERMES_SANDBOX__ENABLED="false")
+    assert told(done, "sandbox") == [
+        ("ok", "run_python is off: [sandbox] enabled = false in the configuration.")
+    ]
+
+
+def test_the_sandbox_is_tried(shell: Shell) -> None:
+    grades = dict(told(look(shell), "sandbox"))
+    assert set(grades) <= {"ok", "warning"}
+    assert any("run_python" in text for _, text in told(look(shell), "sandbox"))

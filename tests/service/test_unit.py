@@ -18,6 +18,7 @@ SHIPPED = systemd_dir() / NAME
 TEMPLATE = SHIPPED.read_text()
 COMMAND = ("/usr/bin/env", "python3", "-m", "hermes_bot", "run")
 MOST_EXPOSED = 2.0
+OPENED = 0.1  # where people's homes and a group's files are opened to it, as asked for
 
 needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian: systemd)"
@@ -57,7 +58,8 @@ def test_it_is_exposed_as_little_as_promised(unit: Path) -> None:
     done = judge("security", "--offline=true", str(unit))
     found = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
     assert found is not None, done.stderr
-    assert float(found[1]) <= MOST_EXPOSED
+    is_opened = "SupplementaryGroups=" in unit.read_text()
+    assert float(found[1]) <= MOST_EXPOSED + (OPENED if is_opened else 0)
 
 
 def test_the_shipped_file_loads_every_secret_and_needs_none() -> None:
