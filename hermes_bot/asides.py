@@ -19,9 +19,11 @@ MOST_CONSTRAINTS = 8
 _OBJECTIVE_CHARS = 300
 _LINE_CHARS = 240
 _REASON_CHARS = 600
+_KEPT_CHARS = 500
 _LABEL_CHARS = 75  # what a button holds on the platforms
 _GOALS = ("goal", "intake", "understanding")
 _LOOKS = ("reflection", "reflect")
+_KEEPS = ("kept", "keep")
 _OBJECTIVES = ("objective", "summary", "goal", "text")
 _QUESTIONS = ("question", "ask", "text", "what")
 _FIELDS = ("field", "name", "parameter", "key")
@@ -46,6 +48,7 @@ class Aside:
     Attributes:
         objective: the task in one sentence.
         verdict: of the look back, in the model's word, lower case; whether it counts is judged later.
+        kept: what of old rounds is still needed.
     """
 
     objective: str = ""
@@ -53,18 +56,20 @@ class Aside:
     missing: tuple[Missing, ...] = ()
     verdict: str = ""
     reason: str = ""
+    kept: str = ""
 
 
 def is_aside(key: str, value: Json) -> bool:
     """Whether a key beside an action is an aside; a tool may have an argument of the same name."""
-    return key in (*_GOALS, *_LOOKS) and isinstance(value, dict) and not _SHAPE.isdisjoint(value)
+    return key in (*_GOALS, *_LOOKS, *_KEEPS) and isinstance(value, dict) and not _SHAPE.isdisjoint(value)
 
 
 def read_aside(frame: Mapping[str, Json]) -> Aside | None:
     """Return what the object around an action says beside it; None where that is nothing."""
     goal = next((frame[key] for key in _GOALS if frame.get(key)), None)
     look = next((frame[key] for key in _LOOKS if frame.get(key)), None)
-    if goal is None and look is None:
+    keep = next((frame[key] for key in _KEEPS if frame.get(key)), None)
+    if goal is None and look is None and keep is None:
         return None
     if not isinstance(goal, dict):
         goal = {"objective": goal}
@@ -76,6 +81,7 @@ def read_aside(frame: Mapping[str, Json]) -> Aside | None:
         missing=_missing(goal.get("missing")),
         verdict=_line(_any(look, _VERDICTS), _LINE_CHARS).lower(),
         reason=_line(_any(look, _REASONS), _REASON_CHARS),
+        kept=_line(_any(keep, _OBJECTIVES) if isinstance(keep, dict) else keep, _KEPT_CHARS),
     )
     return said if said != Aside() else None
 

@@ -27,7 +27,7 @@ MOST_OPTIONS = 8
 MOST_SUB_GOALS = 20
 MOST_EVIDENCE = 32
 MOST_PATHS = 32
-BESIDE_CALLS = ("plan", "goal", "reflection")
+BESIDE_CALLS = ("plan", "goal", "reflection", "kept")
 
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _NOTHING = frozenset({"", "(empty)", "no_reply", "[silent]", "silent", "none", "null"})

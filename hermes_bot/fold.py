@@ -11,11 +11,13 @@ from hermes_bot.messages import Attachment, ThreadKey
 from hermes_bot.shelf import shelved
 from hermes_bot.state import (
     APPROVE,
+    MOST_KEPT,
     MOST_ORIGINS,
     SCHEMA,
     TRACES,
     Consent,
     Goal,
+    Kept,
     Limits,
     Note,
     Question,
@@ -246,6 +248,8 @@ def _aside(state: RunState, row: Row) -> dict[str, Any]:
         changed["goal"] = replace(state.goal, objective=goal["objective"], constraints=constraints)
     if look := row.data.get("reflection"):
         changed["reflection"] = Reflection(row.round, look["verdict"], look["reason"])
+    if kept := row.data.get("kept"):
+        changed["kept"] = (*state.kept, Kept(kept["first"], kept["last"], kept["text"]))[-MOST_KEPT:]
     return changed
 
 

@@ -32,6 +32,7 @@ RECENT_ROUNDS = 6
 TRACES = 5
 OLDER_CHARS = 4_000  # what one-line summaries of older rounds may take before the oldest are folded
 FORGOTTEN = "forgotten"  # the key that marks a row out of whose data something was taken
+MOST_KEPT = 3
 FOLDED_CHARS = 2_000  # what the values of still older rounds may take
 
 Phase = Literal["intake", "person", "observe", "reason", "act", "step", "absorb", "judge"]
@@ -272,6 +273,15 @@ class Reflection:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What the model said of rounds that are folded, in its own words; both rounds belong to it."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stale:
     """A round whose result is older than what was asked for.
 
@@ -342,6 +352,7 @@ class RunState:
         reflected: the round after which a look back was last asked for.
         reflection: the last one that counted.
         stale: rounds whose results were older than what was asked for.
+        kept: what the model said of rounds before they were folded, the last few.
     """
 
     run: str
@@ -395,6 +406,7 @@ class RunState:
     reflected: int = 0
     reflection: Reflection | None = None
     stale: tuple[Stale, ...] = ()
+    kept: tuple[Kept, ...] = ()
     recalled: tuple[Recalled, ...] = ()
 
     def changed(self, **fields: Any) -> RunState:

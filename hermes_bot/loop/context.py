@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import ModelError
-from hermes_bot.loop import intake, reflection, remarks
+from hermes_bot.loop import folding, intake, reflection, remarks
 from hermes_bot.loop.fence import fenced
 from hermes_bot.loop.planning import plan_text
 from hermes_bot.loop.sourcing import is_unsourced
@@ -65,6 +65,7 @@ _DECISION_SCHEMA = {
         "properties": {
             "thought": {"type": "string"},
             "goal": {"type": "object"},
+            "kept": {"type": "object"},
             "plan": {"type": "array", "items": {"type": "object"}},
             "reflection": {
                 "type": "object",
@@ -263,6 +264,9 @@ def _notes(state: RunState) -> str:
 
 def _older(state: RunState) -> str:
     lines = [line for _, _, line in state.older]
+    seen = state.older[0][0] if state.older else state.round + 1
+    gone = [one for one in state.kept if one.first < seen]  # until they are folded they are seen whole
+    lines[:0] = [f"rounds {one.first} to {one.last}, in your words: {one.text}" for one in gone]
     if state.folded:
         lines.insert(0, f"before that: {state.folded}")
     return "[older rounds, one line each]\n" + "\n".join(lines) + "\n\n" if lines else ""
@@ -308,6 +312,8 @@ def _status_text(state: RunState, at: datetime, problem: str) -> str:
             lines.append(reflection.asked(state))
         case _:
             pass
+    if rounds := folding.about(state):
+        lines.append(folding.asked(rounds))
     lines += filter(None, (reflection.pivot_text(state), state.hint))
     if is_unsourced(state):
         lines.append("Your last thought used a result and named no source. Name its round or its tool.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.asides import Aside
 from hermes_bot.decisions import CallTool, Malformed
-from hermes_bot.loop import intake, planning, reflection
+from hermes_bot.loop import folding, intake, planning, reflection
 
 if TYPE_CHECKING:
     from hermes_bot.decisions import Decision
@@ -41,6 +41,8 @@ def counted(state: RunState, decision: Decision) -> tuple[Decision, dict[str, An
         data["goal"] = {"objective": aside.objective, "constraints": list(aside.constraints)}
     if asked == "reflection":
         data |= _looked_back(state, aside)
+    if aside.kept and (rounds := folding.about(state)):
+        data["kept"] = {"first": rounds[0], "last": rounds[1], "text": aside.kept}
     decision = replace(decision, aside=None)
     if decision.plan is not None:
         pivots = data.get("reflection", {}).get("verdict") == "pivot"

@@ -10,13 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop.rounds import AT, begun, called, row
 
-from hermes_bot.decisions import SubGoal
+from hermes_bot.decisions import SubGoal, decide
 from hermes_bot.errors import ModelError
 from hermes_bot.fold import apply
+from hermes_bot.loop import folding
 from hermes_bot.loop.context import BYTES_PER_TOKEN, Built, Frame, build
+from hermes_bot.loop.remarks import counted
 from hermes_bot.messages import Result
 from hermes_bot.ports import ToolCard
 from hermes_bot.state import OLDER_CHARS, RunState
+from hermes_bot.written import write_decision
 
 CARDS = (
     ToolCard("read_file", "Read a file (first 200 lines).", {"properties": {"path": {"type": "string"}}}),
@@ -174,3 +177,48 @@ def test_tools_that_leave_no_room_are_refused_with_what_to_do() -> None:
     with pytest.raises(ModelError, match="Raise \\[model\\] context_tokens or offer fewer tools") as caught:
         build(begun(), cards, AT, FRAME)
     assert caught.value.code == "context"
+
+
+def grown(rounds: int, state: RunState | None = None) -> RunState:
+    state = state or begun()
+    for number in range(state.round, rounds):
+        words = " ".join(f"{number * 37 % 101}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")
+        state = called(state, "read_file", {"path": f"f{number}"}, Result("ok", words))
+    return state
+
+
+def test_before_rounds_are_folded_the_model_says_what_it_needs_of_them() -> None:
+    state, asked_at = begun(), 0
+    while "will leave this prompt" not in built(state)[1]:
+        state = grown(state.round + 1, state)
+        assert state.round < 60
+    asked_at = state.round
+    rounds = f"Rounds 1 to {len(state.older) // 2} will leave this prompt"
+    assert rounds in built(state)[1]
+    assert "will leave this prompt" in built(grown(asked_at + 1, state))[1]  # asked until it is said
+    text = '{"kept": {"text": "f1 names the culprit."}, "action": {"name": "now", "args": {}}}'
+    decision, data = counted(state, decide(text))
+    assert data["kept"] == {"first": 1, "last": len(state.older) // 2, "text": "f1 names the culprit."}
+    said = apply(state, row(state.round + 1, "observe", {}))
+    said = apply(said, row(said.round, "reason", {**data, "decision": write_decision(decision)}))
+    said = apply(said, row(said.round, "judge", {"verdict": "continue"}, status="ok"))
+    assert "in your words" not in built(said)[1]
+    assert "will leave this prompt" not in built(said)[1]
+    folded = grown(asked_at + 12, said)
+    assert folded.folded
+    assert f"rounds 1 to {len(state.older) // 2}, in your words: f1 names the culprit." in built(folded)[1]
+
+
+def test_what_was_kept_stays_within_bounds_however_long_the_run() -> None:
+    state, sizes = begun(), []
+    for _ in range(200):
+        if folding.about(state):
+            text = json.dumps({"kept": "k" * 5_000, "action": {"name": "now", "args": {}}})
+            decision, data = counted(state, decide(text))
+            state = apply(state, row(state.round + 1, "observe", {}))
+            state = apply(state, row(state.round, "reason", {**data, "decision": write_decision(decision)}))
+            state = apply(state, row(state.round, "judge", {"verdict": "continue"}, status="ok"))
+        state = grown(state.round + 1, state)
+        sizes.append(len(built(state)[1]))
+    assert max(sizes[150:]) <= 1.1 * max(sizes[50:150])
+    assert len(state.kept) == 3
