@@ -264,7 +264,7 @@ def _toml(path: Path) -> Data:
     for place in _secret_places(data):
         raise ConfigError(
             f"{path}: [{'.'.join(place[:-1])}] {place[-1]} is a secret; secrets do not belong in this file. "
-            f"Take it out and set {_secret_variable(place)} in the environment or as a systemd credential."
+            f"{_secrets_home(place)}"
         )
     return data
 
@@ -283,9 +283,13 @@ def _secret_places(value: Any, place: Place = ()) -> Iterator[Place]:
             pass
 
 
-def _secret_variable(place: Place) -> str:
+def _secrets_home(place: Place) -> str:
+    """Say where a secret belongs that was found at a place of the file."""
+    if place[0] == "sql":
+        return "Take it out and name a file of pgpass form, mode 0600, with passfile=… in the dsn."
     wanted = "_".join(("HERMES", *place)).upper()
-    return max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())
+    variable = max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())
+    return f"Take it out and set {variable} in the environment or as a systemd credential."
 
 
 def _variables(environ: Mapping[str, str]) -> dict[Place, str]:

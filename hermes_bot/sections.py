@@ -152,7 +152,7 @@ class SqlSource(_Section):
     @field_validator("dsn")
     @classmethod
     def _holds_no_password(cls, dsn: str) -> str:
-        if re.search(r"(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@", dsn):
+        if re.search(r"(?i)\b(ssl)?password\s*=|^\w+://[^/@]*:[^/@]*@", dsn):
             raise ValueError(
                 "holds a password, which does not belong here. Put it into a file of pgpass form "
                 "(host:port:database:user:password, mode 0600) and name that file with passfile=… in the dsn"

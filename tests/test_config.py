@@ -323,12 +323,49 @@ def test_the_named_file_goes_before_the_variable_before_the_folder(tmp_path: Pat
         ("[adapters.telegram]\nbot_token = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
         ("[telegram]\ntoken = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
         (MODEL + "fallbacks = [{api_key = 'hush'}]\n", "HERMES_MODEL_API_KEY"),
+        ("[web.search]\nprovider = 'brave'\napi_key = 'hush'\n", "HERMES_WEB_SEARCH_KEY"),
     ],
 )
 def test_a_secret_in_the_file_is_refused_with_its_variable(tmp_path: Path, text: str, variable: str) -> None:
     message = refusal(tmp_path, text)
     assert f"set {variable} in the environment" in message
     assert "hush" not in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dsn = 'host=db user=reader password=hush'",
+        "dsn = 'host=db password = hush'",
+        "dsn = 'postgresql://reader:hush@db/crm'",
+        "dsn = 'postgresql://reader@db/crm?password=hush'",
+        "dsn = 'host=db sslpassword=hush'",
+        "password = 'hush'\ndsn = 'host=db'",
+    ],
+)
+def test_a_databases_password_in_the_file_is_refused_with_the_way_around(tmp_path: Path, text: str) -> None:
+    message = refusal(tmp_path, f"[sql.sources.crm]\n{text}\n")
+    assert "passfile=" in message
+    assert "hush" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("[sql.sources.crm]\n", "needs either path (SQLite) or dsn (Postgres)"),
+        (
+            "[sql.sources.crm]\npath = 'a.db'\ndsn = 'host=db'\n",
+            "needs either path (SQLite) or dsn (Postgres)",
+        ),
+        ("[web]\nallow = [{host = 'wiki.example', address = 'somewhere'}]\n", "address"),
+        ("[web]\nallow = [{host = 'http://wiki.example', address = '10.0.0.1'}]\n", "host"),
+        ("[web]\nports = [0]\n", "ports"),
+        ("[web.search]\nprovider = 'searxng'\n", "needs base_url"),
+        ("[web.search]\nprovider = 'someone'\n", "provider"),
+    ],
+)
+def test_a_web_or_database_section_that_cannot_work_is_refused(tmp_path: Path, text: str, what: str) -> None:
+    assert what in refusal(tmp_path, text)
 
 
 def test_secrets_come_from_the_environment_or_from_credentials_and_do_not_print(tmp_path: Path) -> None:

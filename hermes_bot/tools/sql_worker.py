@@ -207,7 +207,8 @@ class _Postgres:
         " AND pg_has_role(r.oid, g.oid, 'MEMBER')) FROM pg_roles r WHERE r.rolname = current_user"
     )
     _WRITABLE = (
-        "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        "SELECT count(*), has_table_privilege('pg_catalog.pg_authid', 'SELECT')"
+        " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE c.relkind IN ('r', 'p', 'v', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
         " AND n.nspname NOT LIKE 'pg\\_t%' AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')"
     )
@@ -265,8 +266,7 @@ class _Postgres:
             raise DeclinedError(
                 "refused", "Only queries that return rows are run: SELECT, WITH, VALUES, SHOW."
             )
-        kinds = [base.adapters.types.get(described.ftype(at)) for at in range(described.nfields)]
-        names = [kind.name if kind else "other" for kind in kinds]
+        names = [self._type_name(base, described.ftype(at)) for at in range(described.nfields)]
         table = _Table(self._asked)
         server.send_query_prepared(b"", None)
         server.set_single_row_mode()
@@ -278,6 +278,12 @@ class _Postgres:
         # what is still to come is not waited for; without a COMMIT nothing of it stays
         server.get_cancel().cancel()
         return {"columns": columns, "rows": table.rows, "cut": table.cut()}
+
+    def _type_name(self, base: Any, oid: int) -> str:
+        known = base.adapters.types.get(oid)
+        if known is None:
+            return "other"
+        return f"{known.name}[]" if oid == known.array_oid else str(known.name)
 
     def _rows(self, server: Any, readers: Sequence[Callable[[bytes], Any]]) -> Iterable[Sequence[Any]]:
         single = self._psycopg.pq.ExecStatus.SINGLE_TUPLE
@@ -299,11 +305,12 @@ class _Postgres:
         return came
 
     def _look(self, base: Any, role: str, version: str) -> Answer:
-        count = (base.execute(self._WRITABLE).fetchone() or (0,))[0]
+        count, sees_hashes = base.execute(self._WRITABLE).fetchone() or (0, False)
+        rights = [f"write {count:,} tables"] if count else []
+        rights += ["read other roles' password hashes"] if sees_hashes else []
+        may = " and ".join(rights)
         warning = (
-            f"The role {role} may write {count:,} tables. Queries cannot; a role with SELECT alone is safer."
-            if count
-            else ""
+            f"The role {role} may {may}. A role with SELECT on what is asked for is safer." if may else ""
         )
         return {"about": f"{' '.join(version.split()[:2])} as {role}", "warning": warning}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import sqlite3
 import sys
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,25 @@ def test_a_token_without_its_section_is_something_to_look_at(shell: Shell) -> No
     assert told(done, "telegram")[0][0] == "warning"
     assert "set: HERMES_TELEGRAM_TOKEN" in told(done, "secrets")[0][1]
     assert "hush" not in done.out + done.err
+
+
+def test_each_database_is_asked_and_one_that_cannot_be_read_is_bad(shell: Shell) -> None:
+    sqlite3.connect(shell.folder / "shop.db").execute("CREATE TABLE orders (id)").connection.close()
+    (shell.folder / "hermes.toml").write_text(
+        "[sql.sources.shop]\npath = 'shop.db'\n[sql.sources.gone]\npath = 'gone.db'\n"
+    )
+    done = look(shell)
+    assert done.code == 1
+    assert told(done, "database shop") == [("ok", "SQLite, 1 tables and views.")]
+    ((grade, text),) = told(done, "database gone")
+    assert (grade, "[sql.sources.gone]" in text) == ("bad", True)
+
+
+def test_tools_that_are_off_say_why_and_are_missed_where_they_were_asked_for(shell: Shell) -> None:
+    assert told(look(shell), "web_search")[0][0] == "ok"
+    (shell.folder / "hermes.toml").write_text("[web.search]\nprovider = 'brave'\n")
+    ((grade, text),) = told(look(shell), "web_search")
+    assert (grade, "HERMES_WEB_SEARCH_KEY" in text) == ("warning", True)
 
 
 async def test_the_model_is_asked_once(shell: Shell) -> None:
