@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from endpoint import Answer, act, fail, finish, say
+from endpoint import Answer, act, fail, finish, held, say
 from test_guards import ended, unlike
 from world import Bench, request, running, scripted
 
@@ -303,6 +304,24 @@ async def test_a_checker_that_fails_holds_nothing_up(tmp_path: Path, said: Answe
         _, post = await ended(bot)
         assert post.text == "It is DNS."
         assert (await judged(bot))[-1].data["check"] == note
+
+
+async def test_a_check_that_the_process_died_in_is_made_again_and_the_answer_posted_once(
+    tmp_path: Path,
+) -> None:
+    bench = Bench()
+    script = [act("echo", word="a"), finish("It is DNS.", evidence=["round 1"]), held(OK, asyncio.Event())]
+    async with scripted(tmp_path, script, tools=bench.tools(), profiles=CHECKED) as bot:
+        await bot.talk().say("go")
+        await bot.until(lambda: len(bot.prompts) == 3)
+    async with scripted(tmp_path, [OK], tools=bench.tools(), profiles=CHECKED) as bot:
+        assert (await bot.talk().heard()).text == "It is DNS."
+        await bot.quiet()
+        assert (len(bot.world.posts), len(bot.prompts)) == (1, 1)
+        assert "[answer]\nIt is DNS." in bot.prompts[0]
+        (run,) = await bot.runs()
+        assert (run.rounds, run.tokens) == (2, 2 * 15 + 320)
+    assert bench.ran == ["a"]
 
 
 async def test_what_the_rules_refuse_is_not_checked(tmp_path: Path) -> None:

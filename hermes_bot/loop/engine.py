@@ -296,6 +296,7 @@ async def _checked(pen: Pen, desk: Desk) -> Check:
     text = checking.text_to_check(pen.state)
     if not text:
         return checking.UNCHECKED
+    await pen.commit()  # the answer is decided and paid for, whatever dies while it is checked
     pen.show("checking the answer")
     prompt = checking.prompt_of(pen.state, text, pen.frame)
     try:

@@ -140,9 +140,7 @@ def _moved(old: SubGoal, want: SubGoal, now: Standing, said: list[str]) -> SubGo
     if status == "todo" and old.status != "dropped":
         status = old.status  # the word a model leaves away, or repeats from the first plan
     if status == "dropped" and old.status in _OPEN and not now.may_replan:
-        said.append(
-            f"“{clip(old.goal, SHOWN_CHARS)}” stays: goals are dropped only after two misses in a row."
-        )
+        said.append(f"“{_short(old)}” stays: goals are dropped only after two misses in a row.")
         status = old.status
     if status == "done" and old.status != "done" and now.last_ok < old.since:
         # "doing" is only a word: what bears a goal out is a result that came after it was set

@@ -27,6 +27,8 @@ def is_due(state: RunState) -> bool:
     every = state.limits.reflect_every
     if not every or state.round <= state.reflected:
         return False
+    if state.used.rounds - state.base.rounds >= state.limits.rounds - 1:
+        return False  # in the last round there is no way ahead to judge
     return state.round - state.reflected >= every or failing_tool(state) != ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,6 +120,12 @@ def test_it_is_due_after_two_failures_of_one_tool_and_not_of_two() -> None:
 def test_profiles_say_how_often_and_whether_at_all() -> None:
     assert is_due(worked(2, reflect_every=2))
     assert not is_due(worked(4, reflect_every=0))
+
+
+def test_it_is_not_due_in_the_last_round() -> None:
+    state = worked(4)
+    assert not is_due(state.changed(limits=replace(state.limits, rounds=5)))
+    assert is_due(state.changed(limits=replace(state.limits, rounds=6)))
 
 
 def looked_back(state: RunState, verdict: str, reason: str) -> tuple[RunState, dict[str, object]]:
