@@ -138,7 +138,9 @@ def build_hands(
     choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
     workspaces = config.state_dir / "workspaces"
     wants = partial(_wants, registry=registry, profiles={*PROFILES, *config.profiles})
-    hands = Hands(model, toolbox, frame, config.profiles, choose, workspaces, wants=wants)
+    hands = Hands(
+        model, toolbox, frame, config.profiles, choose, workspaces, wants=wants, links=config.web.links
+    )
     return hands, close
 
 

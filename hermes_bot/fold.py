@@ -138,6 +138,7 @@ def _intake(before: RunState | None, row: Row) -> RunState:
         limits=_limits(data["limits"]),
         place=data.get("place", "channel"),
         is_tainted=bool(data.get("tainted")),
+        links=tuple(data.get("links", ())),
         is_private=bool(data.get("private")) or data.get("place", "channel") != "channel",
         origins=tuple(data.get("origins", ())),
         recalled=tuple(Recalled(**one) for one in data.get("recalled", ())),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from hermes_bot.errors import ModelError
+from hermes_bot.unseen import without_turns, without_unseen
 
 if TYPE_CHECKING:
     from hermes_bot.messages import Attachment, Earlier, Incoming, Outgoing, Result
@@ -33,11 +34,12 @@ def scope_of(state: RunState) -> str:
 
 
 def masked_incoming(said: Incoming, vault: Vault) -> Incoming:
-    """Return a person's message as it may be stored and shown to a model."""
+    """Return a person's message as it may be stored and shown to a model: no secret, nothing unseen."""
     scope = str(said.thread)
-    text, opens = vault.text(said.text, scope), vault.text(said.opens, scope)
-    if text is not said.text or opens is not said.opens:
-        said = replace(said, text=text, opens=opens)
+    text, opens = vault.text(_seen(said.text), scope), vault.text(_seen(said.opens), scope)
+    name = _seen(said.user_name)
+    if text is not said.text or opens is not said.opens or name is not said.user_name:
+        said = replace(said, text=text, opens=opens, user_name=name)
     if said.earlier:
         said = replace(said, earlier=tuple(masked_earlier(one, vault, scope) for one in said.earlier))
     if said.files:
@@ -50,8 +52,13 @@ def masked_incoming(said: Incoming, vault: Vault) -> Incoming:
 
 def masked_earlier(said: Earlier, vault: Vault, scope: str) -> Earlier:
     """Return something that was said before as it may be stored."""
-    text = vault.text(said.text, scope)
-    return said if text is said.text else replace(said, text=text)
+    text, name = vault.text(_seen(said.text), scope), _seen(said.user_name)
+    return _same_or(said, text=text, user_name=name)
+
+
+def _seen(text: str) -> str:
+    seen = without_unseen(text)
+    return text if seen == text else seen
 
 
 def masked_result(result: Result, vault: Vault, scope: str) -> Result:
@@ -78,11 +85,18 @@ def masked_question(asked: Question, vault: Vault, scope: str) -> Question:
 
 
 def masked_outgoing(message: Outgoing, redactor: Redactor) -> Outgoing:
-    """Return a post as it may leave; its files' content is ``masked_file``'s affair."""
-    text = redactor.text(message.text)
-    buttons = tuple(_same_or(it, label=redactor.text(it.label)) for it in message.buttons)
+    """Return a post as it may leave: no secret, and nothing unseen that turns the order of its letters.
+
+    Its files' content is ``masked_file``'s affair.
+    """
+
+    def shown(text: str) -> str:
+        return redactor.text(without_turns(text))
+
+    text = shown(message.text)
+    buttons = tuple(_same_or(it, label=shown(it.label)) for it in message.buttons)
     files = tuple(
-        _same_or(it, name=redactor.text(it.name), text=redactor.text(it.text), about=redactor.text(it.about))
+        _same_or(it, name=shown(it.name), text=redactor.text(it.text), about=shown(it.about))
         for it in message.files
     )
     return _same_or(message, text=text, buttons=buttons, files=files)

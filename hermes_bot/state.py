@@ -346,6 +346,7 @@ class RunState:
         place: who reads the thread, as it was when the run began.
         is_tainted: something from outside the team has entered the run, which may give orders.
         is_private: the run holds what not everybody may read.
+        links: hosts, or globs of them, that an answer may link to although the run is tainted.
         origins: where outside and private data came from, the first few.
         rulings: what people decided of single actions; a yes leaves with the action it was for.
         heard: the round after which a person last said something to the run.
@@ -399,6 +400,7 @@ class RunState:
     hint: str = ""
     place: Place = "channel"
     is_tainted: bool = False
+    links: tuple[str, ...] = ()
     is_private: bool = False
     origins: tuple[str, ...] = ()
     rulings: tuple[Ruling, ...] = ()

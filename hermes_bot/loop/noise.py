@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 
+from hermes_bot.unseen import without_unseen
+
 BINARY = "(binary, {:,} bytes)"
 
 _ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
 _LINE_ENDS = re.compile("\r\n|[\u2028\u2029\x85\x0b\x0c]")
-# Controls, zero-width, bidi overrides, fillers, variation selectors, tags, half characters: nothing a person
-# sees, all of it able to carry words to a model. Line feed, tab and carriage return are dealt with apart.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001d173-\U0001d17a\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 _PLAIN = re.compile(r"[\n\t -~]*\Z")
 _BINARY_SAMPLE = 4_096
 _FEW = 8  # a bell and a backspace make no file
@@ -48,7 +43,7 @@ def clean(text: str) -> str:
     if not _PLAIN.match(text):
         if "\x1b" in text or "\x9b" in text:
             text = _ANSI.sub("", text)
-        text = _HIDDEN.sub("", _LINE_ENDS.sub("\n", text))
+        text = without_unseen(_LINE_ENDS.sub("\n", text))
     if len(text) >= _BLOB_LINE and max(map(len, text.split()), default=0) >= _BLOB_LINE:
         text = _BASE64.sub(_blob, _BASE64_LINES.sub(_blob, text))
     return text

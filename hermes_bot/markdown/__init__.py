@@ -5,8 +5,8 @@ parts that fit, ``parts`` lays out a message with its files; ``defuse`` takes ou
 clicked, by the rule that ``addresses`` states. It knows no platform.
 """
 
-from hermes_bot.markdown.addresses import disarm
-from hermes_bot.markdown.defuse import defuse, safe
+from hermes_bot.markdown.addresses import disarm, hosts_in
+from hermes_bot.markdown.defuse import defuse, safe, tamed
 from hermes_bot.markdown.graphemes import clip
 from hermes_bot.markdown.layout import Room, parts
 from hermes_bot.markdown.parse import clean, parse
@@ -20,9 +20,11 @@ __all__ = [
     "defuse",
     "disarm",
     "escaped",
+    "hosts_in",
     "parse",
     "parts",
     "safe",
     "split",
+    "tamed",
     "write",
 ]

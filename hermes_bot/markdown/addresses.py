@@ -41,6 +41,14 @@ _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]{1,30}"
 _REST = r"[^\s<>`\"\[\]\\\x00-\x1f]+"
 _BARE_HOST = r"(?<![\w@/.:-])(?:[A-Za-z0-9-]{1,63}\.){1,9}[A-Za-z]{2,24}(?::\d{1,5})?[/?#]"
 _ADDRESS = re.compile(f"(?:{_SCHEME}://|(?<![A-Za-z0-9+.-])mailto:|{_BARE_HOST}){_REST}")
+# the ends of names that platforms know without a scheme, but for those that are ends of files too
+_NAKED = re.compile(
+    r"(?<![\w@/.:-])(?:[A-Za-z0-9-]{1,63}\.){1,9}"
+    r"(?:com|org|net|info|biz|io|dev|app|xyz|top|site|online|link|click|shop|cloud|tech|live|me|co|ai|gg|ly|to|tv|cc"
+    r"|eu|de|uk|fr|nl|it|es|ch|at|ru|cn|jp|in|us|ca|br|example|test)(?![\w-]|\.\w)(?::\d{1,5})?(?:[/?#][^\s<>`\"]*)?",
+    re.IGNORECASE,
+)
+_HOST = re.compile(r"(?<![\w@-])(?:[A-Za-z0-9-]{1,63}\.){1,9}[A-Za-z]{2,24}(?![\w-])")
 _SCHEME_END = re.compile(f"{_SCHEME}$")
 _SLASHES = re.compile(f"://{_REST}")
 _TRAILING = re.compile(r"[?!.,:;*_~'|]+$")
@@ -61,6 +69,35 @@ def find(text: str) -> Iterator[tuple[int, int]]:
     for match in _ADDRESS.finditer(text):
         address = trimmed(match.group())
         yield match.start(), match.start() + len(address)
+
+
+def find_hosts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where addresses without a scheme stand that some platform makes a link of by itself."""
+    for match in _NAKED.finditer(text):
+        address = trimmed(match.group())
+        yield match.start(), match.start() + len(address)
+
+
+def host_alone(text: str) -> str:
+    """Return the host of a text that is one address and nothing else; empty where it is none."""
+    if " " in text or not (found := _ADDRESS.match(text) or _NAKED.match(text)) or found.end() < len(text):
+        return ""
+    return host_of(text if scheme_of(text) else f"//{text}")
+
+
+def hosts_in(text: str) -> frozenset[str]:
+    """Return every host that a text names, with a scheme or without."""
+    found = {host_of(text[begin:end]) for begin, end in find(text)}
+    return frozenset(found | {host_of(f"//{match.group()}") for match in _HOST.finditer(text)})
+
+
+def without_query(address: str) -> str:
+    """Return an address with a sign in the place of what its query, fragment and user hold."""
+    head, slashes, rest = address.rpartition("://")
+    place = re.split(r"[?#;]", rest, maxsplit=1)[0]
+    host, slash, path = place.partition("/")
+    plain = f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+    return plain if place == rest else f"{plain}?…"
 
 
 def rest_at(text: str, colon: int) -> str:

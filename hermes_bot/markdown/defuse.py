@@ -12,10 +12,11 @@ from hermes_bot.markdown import addresses
 from hermes_bot.markdown.inlines import dead_link, linked
 from hermes_bot.markdown.mapping import mapped
 from hermes_bot.markdown.parse import parse
-from hermes_bot.markdown.tree import Link, Styled, Text, flat, merged
+from hermes_bot.markdown.tree import Code, Link, Styled, Text, flat, merged
+from hermes_bot.markdown.write import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from hermes_bot.markdown.tree import Block, Blocks, Inline, Inlines
 
@@ -29,6 +30,43 @@ def safe(text: str) -> Blocks:
 def defuse(blocks: Iterable[Block]) -> Blocks:
     """Return blocks whose links may all be clicked; the others are a label and its address in code."""
     return mapped(blocks, _safe)
+
+
+def tamed(text: str, allowed: Callable[[str], bool]) -> str:
+    """Return a Markdown text whose links all lead to hosts that are ``allowed``; the same text if they do.
+
+    Others are their label and their address in code, with its query cut: what was read in one place may stand
+    there. A name of a host without a scheme is in code too, since some platforms make a link of it.
+    """
+    blocks = parse(text)
+    calm = mapped(blocks, lambda inlines: merged(it for one in inlines for it in _tame(one, allowed)))
+    return text if calm == blocks else write(calm)
+
+
+def _tame(inline: Inline, allowed: Callable[[str], bool]) -> Iterator[Inline]:
+    match inline:
+        case Styled(style, children):
+            yield Styled(style, merged(it for one in children for it in _tame(one, allowed)))
+        case Link(url, children) if not allowed(addresses.host_of(url)):
+            label = () if inline.is_bare else merged(it for one in children for it in _tame(one, allowed))
+            yield from dead_link(addresses.without_query(url), label)
+        case Code(text) if (host := addresses.host_alone(text)) and not allowed(host):
+            yield Code(addresses.without_query(text))
+        case Text(text):
+            yield from _tame_text(text, allowed)
+        case _:
+            yield inline
+
+
+def _tame_text(text: str, allowed: Callable[[str], bool]) -> Iterator[Inline]:
+    at = 0
+    for begin, end in addresses.find_hosts(text):
+        address = text[begin:end]
+        if allowed(addresses.host_of(f"//{address}")):
+            continue
+        yield from (Text(text[at:begin]), Code(addresses.without_query(address)))
+        at = end
+    yield Text(text[at:])
 
 
 def _safe(inlines: Inlines) -> Inlines:

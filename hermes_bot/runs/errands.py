@@ -116,6 +116,7 @@ def intake_of(errand: Errand, parent: RunState, count: int) -> dict[str, Any]:
         "tools": list(errand.tools),
         "place": parent.place,
         "tainted": parent.is_tainted,
+        "links": list(parent.links),
         "private": parent.is_private,
         "origins": list(parent.origins),
     }

@@ -33,6 +33,7 @@ class Hands:
         workspaces: the folder that holds every thread's workspace.
         read: turns a model's answer into a decision.
         is_heard: whether what somebody says in a place may reach a run at all.
+        links: hosts that answers may link to although outside text was read.
         recalling: what of earlier runs this one is given, and what is kept of it; None where nothing is.
     """
 
@@ -46,6 +47,7 @@ class Hands:
     is_heard: Callable[[str, ThreadKey, Place], bool] = lambda *_: True
     wants: Callable[[str], Wanted] = lambda _: ("", {})
     recalling: Recalling | None = None
+    links: tuple[str, ...] = ()
 
     def desk(self, journal: Journal, clock: Clock, workspace: Path, is_closing: Callable[[], bool]) -> Desk:
         """Return the desk of one run."""

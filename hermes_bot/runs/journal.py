@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.errors import RunOver
 from hermes_bot.fold import apply, fold
-from hermes_bot.runs.posts import budget_post, final_post, question_post, share_post
+from hermes_bot.runs.posts import budget_post, final_post, question_post, share_post, tame_question
 from hermes_bot.runs.spending import shares_of
 from hermes_bot.state import OVER, Note, Row, Share
 from hermes_bot.store import (
@@ -188,11 +188,12 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
     if (now_in := runs.thread_of(db, state.run)) not in (None, state.thread):
         state = state.changed(thread=now_in)  # the platform gave the channel another id while it worked
     if state.status == "waiting" and state.question is not None:
-        questions.ask(db, state.question, state.run, now)
-        if state.question.consent is not None:
-            approvals.ask(db, state.question.id, state.question.consent, state.run, now)
-            audit.note(db, _asked(state, state.question.consent), now)
-        asked = question_post(state, state.question, _answered_message(db, state.run))
+        question = tame_question(state, state.question)
+        questions.ask(db, question, state.run, now)
+        if question.consent is not None:
+            approvals.ask(db, question.id, question.consent, state.run, now)
+            audit.note(db, _asked(state, question.consent), now)
+        asked = question_post(state, question, _answered_message(db, state.run))
         post(db, asked, state.run, now, outside=state.is_tainted)
     elif state.status in OVER:
         post(

@@ -113,6 +113,7 @@ class Runs:
                 "root": run,
                 "place": place,
                 **({"changes": changes} if changes else {}),
+                **({"links": list(self._hands.links)} if self._hands.links else {}),
             }
             if recalling and (recalled := recalling.shown(db, ids, replace(asked, place=place), run)):
                 data["recalled"] = recalled

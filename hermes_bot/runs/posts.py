@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hermes_bot.consent import whole_arguments
 from hermes_bot.loop.report import budget_text, inert, progress_report, share_text, whose
+from hermes_bot.markdown import hosts_in, tamed
 from hermes_bot.messages import Button, Outgoing, Press
 from hermes_bot.ports import CONTINUE_PREFIX
 
@@ -136,7 +138,26 @@ def share_post(state: RunState, share: Share, day: date) -> Outgoing:
 
 def final_text(state: RunState) -> str:
     """Return what a run that is over says."""
-    return "\n\n".join(part for part in (*_said(state), _unknown(state), _covered(state)) if part.strip())
+    text = "\n\n".join(part for part in (*_said(state), _unknown(state), _covered(state)) if part.strip())
+    return tame(state, text)
+
+
+def tame(state: RunState, text: str) -> str:
+    """Return a model's words as people may see them: of a tainted run no link that nobody asked for.
+
+    A page can talk a model into an address that carries away what the run knows, or that people should not
+    open. What the person named, and what the configuration lists, stays a link (reliability.md §3).
+    """
+    if not state.is_tainted:
+        return text
+    said = (state.goal.text, *(note.text for note in state.notes))
+    named = frozenset[str]().union(*map(hosts_in, said))
+    return tamed(text, lambda host: host in named or any(fnmatchcase(host, one) for one in state.links))
+
+
+def tame_question(state: RunState, question: Question) -> Question:
+    """Return a run's question as people may see it; one for consent shows the exact arguments as they are."""
+    return question if question.consent is not None else replace(question, text=tame(state, question.text))
 
 
 def _said(state: RunState) -> tuple[str, ...]:
