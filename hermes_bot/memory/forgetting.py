@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BEFORE = timedelta(hours=1)  # before its run began, the words that made it may have been said
 AT_HAND = timedelta(minutes=2)  # within which the words that name it were said, where a command does
-PATIENCE = timedelta(days=1)  # that a run which waits for a person can hold up the second pass
+PATIENCE = timedelta(days=7)  # that a run which waits for a person can hold up the second pass
 _NUMBER = re.compile(r"\s*#?[0-9]{1,12}\s*")
 
 
@@ -84,7 +84,7 @@ def pass_over(db: sqlite3.Connection, now: datetime) -> int:
     done = [
         one
         for one in memories.forgetting(db)
-        if now - one.at > PATIENCE or redact.is_settled(db, one.run, one.threads, one.at - AT_HAND)
+        if now - one.at > PATIENCE or redact.is_settled(db, one.threads, one.at - AT_HAND)
     ]
     for one in done:
         redact.rewrite(db, one.threads, one.since, hider(one.texts))

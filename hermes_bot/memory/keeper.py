@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 EMBED_SECONDS = (
     3.0  # that a task waits for the meaning of its words at most; they themselves are looked for anyway
 )
-FILL_SECONDS = 60.0
+FILL_SECONDS, BATCH_SECONDS = 5.0, 20.0  # at a time: what else is due waits for it
 RANKED = 50  # of each list that is fused
 _FUSE = 60  # Cormack, Clarke and Büttcher 2009: reciprocal rank fusion, with the constant they chose
 LISTED = 100
@@ -122,8 +122,9 @@ class Memories:
 
     async def tend(self) -> None:
         """Do what waits: take out what is forgotten, make vectors of what has none."""
-        done = await self.db.transact("memory.forget", partial(pass_over, now=self.clock.now()))
-        if done:
+        now = self.clock.now()
+        is_waiting = bool(await self.db.read(memories.forgetting))
+        if is_waiting and await self.db.transact("memory.forget", lambda db: pass_over(db, now) > 0):
             await self.db.alone("memory.scrub", partial(scrub, backup=self.backup))
         if self.embedder is not None:
             await self._fill(self.embedder)
@@ -146,9 +147,13 @@ class Memories:
         return (await asyncio.to_thread(nearest, query, ids, vectors, embedder.floor))[:RANKED]
 
     async def _fill(self, embedder: Embedder) -> None:
-        while rows := await self.db.read(lambda db: memories.without_vector(db, embedder.name, BATCH)):
+        until = self.clock.monotonic() + FILL_SECONDS
+        while self.clock.monotonic() < until:
+            rows = await self.db.read(lambda db: memories.without_vector(db, embedder.name, BATCH))
+            if not rows:
+                return
             try:
-                async with asyncio.timeout(FILL_SECONDS):
+                async with asyncio.timeout(BATCH_SECONDS):
                     made = await embedder.embed([text for _, text in rows], is_query=False)
             except (ModelError, TimeoutError) as error:
                 log.warning("memory.no_vectors", extra={"embedder": embedder.name, "error": str(error)})

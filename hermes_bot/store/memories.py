@@ -224,6 +224,7 @@ def tidy(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM memories_words WHERE rowid NOT IN (SELECT id FROM memories)")
     db.execute("INSERT INTO memories_words (memories_words) VALUES ('optimize')")
     db.execute("DELETE FROM memory_uses WHERE memory NOT IN (SELECT id FROM memories)")
+    db.execute("DELETE FROM memory_uses WHERE run NOT IN (SELECT id FROM runs)")
 
 
 def begin_forgetting(db: sqlite3.Connection, what: Forgetting) -> None:

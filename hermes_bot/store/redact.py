@@ -21,76 +21,81 @@ Change: TypeAlias = "Callable[[str], str]"
 _STRUCTURE_NAMES = """
 kind name status verdict phase tool key id run root thread asker user user_id prefix whole model scope trust
 reason profile skill field parent message digest action action_hash as_of source risk role channel place step
-by continues number effect rule problem_code outside origin
+by continues number effect rule path outside origins
 """
 _STRUCTURE = frozenset(_STRUCTURE_NAMES.split())
 _FREE = frozenset({"args", "params", "values", "data"})  # under these all is a tool's, whatever it is called
-_BY_THREAD = (
-    ("messages", "text", ""),
-    ("inbox", "text", ""),
-    ("outbox", "text", "state IN ('sent', 'dead')"),
-)
-_JSON_BY_THREAD = (("inbox", "request", ""), ("outbox", "parts", "state IN ('sent', 'dead')"))
-_BY_RUN = (("questions", "text"), ("questions", "answer"), ("questions", "fallback"))
-_JSON_BY_RUN = (
-    ("questions", "options"),
-    ("effects", "args"),
-    ("effects", "result"),
-    ("approvals", "args"),
-)
-_ONE_OF = "SELECT 1 FROM"
-_UNSENT, _QUEUED = "state IN ('pending', 'sending')", "state = 'queued'"
+_POSTED = "state IN ('sent', 'dead')"  # what is still to be shown is shown as it was meant
+_DONE = "state IN ('done', 'cancelled')"
+_OPEN = "SELECT id FROM runs WHERE status IN ('queued', 'running', 'waiting')"
 _RUNS = "SELECT id FROM runs WHERE thread IN (SELECT value FROM json_each(:threads)) AND updated_at >= :since"
+_OVER = f"{_RUNS} AND status NOT IN ('queued', 'running', 'waiting')"
+_THERE = "thread IN (SELECT value FROM json_each(:threads)) AND at >= :since"
+_TEXTS = (
+    ("messages", "text", _THERE),
+    ("inbox", "text", _THERE),
+    ("outbox", "text", f"{_THERE} AND {_POSTED}"),
+    ("runs", "text", f"id IN ({_RUNS})"),
+    ("questions", "text", f"run IN ({_RUNS})"),
+    ("questions", "answer", f"run IN ({_RUNS})"),
+    ("questions", "fallback", f"run IN ({_RUNS})"),
+)
+_JSON = (
+    ("inbox", "request", f"{_THERE} AND {_DONE}"),
+    ("outbox", "buttons", f"{_THERE} AND {_POSTED}"),
+    ("outbox", "files", f"{_THERE} AND {_POSTED}"),
+    ("questions", "options", f"run IN ({_RUNS})"),
+)
+# what a run that is not over has decided stays as it is: by its arguments a tool is known not to run twice
+_JSON_OF_TOOLS = (
+    ("effects", "args", f"run IN ({_OVER})"),
+    ("effects", "result", f"run IN ({_OVER})"),
+    ("approvals", "args", f"run IN ({_OVER})"),
+)
+_DECIDED = f"phase IN ('reason', 'act', 'step') AND run IN ({_OPEN})"
+_JOURNAL = f"run IN ({_RUNS}) AND data <> '' AND NOT ({_DECIDED})"
+_WAITS = (
+    ("runs", f"id IN ({_RUNS}) AND id IN ({_OPEN})"),
+    ("outbox", f"{_THERE} AND state IN ('pending', 'sending')"),
+    ("inbox", f"{_THERE} AND state = 'queued'"),
+)
 
 
 def rewrite(db: sqlite3.Connection, threads: Sequence[str], since: datetime, change: Change) -> int:
     """Change what was said and done in threads since then; return how many rows that changed."""
     where = {"threads": to_json(list(threads)), "since": to_ms(since)}
-    count = sum(
-        _texts(db, table, column, f"{_in_threads(more)}", where, change) for table, column, more in _BY_THREAD
-    )
-    for table, column, more in _JSON_BY_THREAD:
-        count += _texts(db, table, column, _in_threads(more), where, lambda text: _in_json(text, change))
-    count += _texts(db, "runs", "text", f"id IN ({_RUNS})", where, change)
-    for table, column in _BY_RUN:
-        count += _texts(db, table, column, f"run IN ({_RUNS})", where, change)
-    for table, column in _JSON_BY_RUN:
-        count += _texts(
-            db, table, column, f"run IN ({_RUNS})", where, lambda text: _in_json(text, change, free=True)
-        )
-    return count + _journal(db, where, change)
+    count = _journal(db, where, change)
+    for table, column, rows in _TEXTS:
+        count += _texts(db, (table, column, rows), where, change)
+    for table, column, rows in _JSON:
+        count += _texts(db, (table, column, rows), where, lambda text: _in_json(text, change))
+    for table, column, rows in _JSON_OF_TOOLS:
+        count += _texts(db, (table, column, rows), where, lambda text: _in_json(text, change, free=True))
+    parts = ("outbox", "parts", f"{_THERE} AND {_POSTED}")
+    return count + _texts(db, parts, where, lambda text: _in_parts(text, change))
 
 
-def is_settled(db: sqlite3.Connection, run: str, threads: Sequence[str], since: datetime) -> bool:
-    """Whether a run is over, and nothing said in these threads since then is still to be done or posted."""
-    where = {"threads": to_json(list(threads)), "since": to_ms(since), "run": run}
-    open_ = (
-        "SELECT 1 FROM runs WHERE id = :run AND status IN ('queued', 'running', 'waiting')",
-        f"{_ONE_OF} outbox WHERE {_in_threads(_UNSENT)}",
-        f"{_ONE_OF} inbox WHERE {_in_threads(_QUEUED)}",
-    )
-    return not any(db.execute(sql, where).fetchone() for sql in open_)
-
-
-def _in_threads(more: str) -> str:
-    base = "thread IN (SELECT value FROM json_each(:threads)) AND at >= :since"
-    return f"{base} AND {more}" if more else base
+def is_settled(db: sqlite3.Connection, threads: Sequence[str], since: datetime) -> bool:
+    """Whether nothing that was said in these threads since then is still to be done or posted."""
+    where = {"threads": to_json(list(threads)), "since": to_ms(since)}
+    waits = (f"SELECT 1 FROM {table} WHERE {rows} LIMIT 1" for table, rows in _WAITS)  # noqa: S608 - all ours
+    return not any(db.execute(sql, where).fetchone() for sql in waits)
 
 
 def _texts(
-    db: sqlite3.Connection, table: str, column: str, where: str, values: dict[str, Any], change: Change
+    db: sqlite3.Connection, where: tuple[str, str, str], values: dict[str, Any], change: Change
 ) -> int:
-    sql = f"SELECT rowid, {column} FROM {table} WHERE {where} AND {column} <> ''"  # noqa: S608 - our own names
-    changed = [
-        (new, number) for number, old in db.execute(sql, values).fetchall() if (new := change(old)) != old
-    ]
+    table, column, rows = where
+    sql = f"SELECT rowid, {column} FROM {table} WHERE {rows} AND {column} <> ''"  # noqa: S608 - our own names
+    found = db.execute(sql, values).fetchall()
+    changed = [(new, number) for number, old in found if (new := change(old)) != old]
     db.executemany(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed)  # noqa: S608 - as above
     return len(changed)
 
 
 def _journal(db: sqlite3.Connection, values: dict[str, Any], change: Change) -> int:
-    sql = f"SELECT seq, data FROM journal WHERE run IN ({_RUNS}) AND data <> ''"  # noqa: S608 - all ours
     changed = []
+    sql = f"SELECT seq, data FROM journal WHERE {_JOURNAL}"  # noqa: S608 - all ours
     for seq, text in db.execute(sql, values).fetchall():
         data = from_json(text)
         new = _changed(data, change)
@@ -98,6 +103,16 @@ def _journal(db: sqlite3.Connection, values: dict[str, Any], change: Change) -> 
             changed.append((to_json({**new, FORGOTTEN: True}), seq))
     db.executemany("UPDATE journal SET data = ? WHERE seq = ?", changed)
     return len(changed)
+
+
+def _in_parts(text: str, change: Change) -> str:
+    """Change what a post was cut into: each part is its text, buttons and files as JSON, what it answers."""
+    parts = from_json(text)
+    new = [
+        [change(said), *(_in_json(one, change) if one else one for one in (buttons, files)), reply_to]
+        for said, buttons, files, reply_to in parts
+    ]
+    return text if new == parts else to_json(new)
 
 
 def _in_json(text: str, change: Change, *, free: bool = False) -> str:
