@@ -215,6 +215,21 @@ async def test_a_call_that_failed_for_a_passing_reason_may_be_made_again_up_to_f
     assert (run.reason, len(ran)) == ("failures", 5)
 
 
+async def test_a_call_that_brought_nothing_legible_may_be_made_again(tmp_path: Path) -> None:
+    came = ["", "\x00\x01\x02\x03" * 20, "here it is"]
+
+    @tool(risk="read", example={"word": "a"})
+    async def source(word: str) -> str:
+        """Return what a source has."""
+        del word
+        return came.pop(0)
+
+    end = finish("here it is", evidence=["round 3"])
+    async with scripted(tmp_path, [act("source", word="x")] * 3, otherwise=end, tools=[source]) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.rounds, post.text) == ("finished", 4, "here it is")
+
+
 async def test_an_effect_that_was_refused_for_the_moment_happens_once_it_is_asked_for_again(
     tmp_path: Path,
 ) -> None:

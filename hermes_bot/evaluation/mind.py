@@ -38,9 +38,21 @@ class Mind:
     def decide(self) -> dict[str, Any]:
         """Return the decision, as the contract wants it."""
         said = self._walk(self.task.path)
-        if said is None:
-            return self._finish("I did what was asked.")
-        return said
+        return self._asides() | (said or self._finish("I did what was asked."))
+
+    def _asides(self) -> dict[str, Any]:
+        """Return what the prompt asks for beside the action: how the task is read, and a look back."""
+        beside: dict[str, Any] = {}
+        calls = [step for step in self.task.path if isinstance(step, Call)]
+        if self.sight.wants_goal and len(calls) > 1:
+            ends = dict.fromkeys((calls[0].call, calls[-1].call))
+            plan = [{"goal": f"learn it from {name}", "done_when": f"{name} gave it"} for name in ends]
+            beside = {"goal": {"objective": self.task.task, "constraints": []}, "plan": plan}
+        if self.sight.wants_look_back and self.sight.rounds:
+            last = self.sight.rounds[-1].number
+            reason = f"Round {last} showed how far this is, and the next step is known."
+            beside["reflection"] = {"verdict": "continue", "reason": reason}
+        return beside
 
     def _walk(self, steps: Sequence[Step]) -> dict[str, Any] | None:
         """Return what is to be done next on this way; None where it was gone to its end."""
@@ -66,6 +78,8 @@ class Mind:
             return None
         if step.verify is not None and any(seen.status == "unknown" for seen in tries):
             return self._next(step.verify)
+        if step.may_fail and any(_is_final(seen) for seen in tries):
+            return None
         if step.otherwise and (len(tries) >= ENOUGH or any(_is_final(seen) for seen in tries)):
             return self._walk(step.otherwise)
         return self._call(step)

@@ -21,7 +21,7 @@ PROFILE = "eval"
 THREAD = ThreadKey(NAME, "T1", "C1", "1")
 NOTICED = 10.0
 NEVER_ANSWERED = 4 * 86_400.0  # seconds: a question waits for three days
-_USER = "eval:T1:U1"
+USER = "eval:T1:U1"
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Place(Plain):
         return Incoming(
             event_id=event,
             thread=THREAD,
-            user=_USER,
+            user=USER,
             text=text,
             sent_at=self.clock.now(),
             message_id=event,
@@ -99,6 +99,6 @@ class Place(Plain):
 
 
 def _usual(question: Outgoing) -> str:
-    """Return what a person says who has nothing particular to say: no fresh budget, go ahead else."""
+    """Return what a person says who has nothing particular to say: no fresh budget, else the first choice."""
     labels = [button.label for button in question.buttons]
     return "Stop" if "Stop" in labels else (labels[0] if labels else "I do not know either.")

@@ -20,7 +20,7 @@ from hermes_bot.errors import ModelError
 from hermes_bot.evaluation.clock import FastClock
 from hermes_bot.evaluation.endpoint import NAME, Brain, Endpoint
 from hermes_bot.evaluation.faults import ToolFaults
-from hermes_bot.evaluation.place import PROFILE, Place
+from hermes_bot.evaluation.place import PROFILE, USER, Place
 from hermes_bot.evaluation.room import Room
 from hermes_bot.evaluation.score import Ending, judge
 from hermes_bot.evaluation.spoiling import Spoiler
@@ -111,7 +111,7 @@ def _config(task: Task, folder: Path, model: ModelSection, terms: Terms) -> Conf
     return Config(
         bot=Bot(state_dir=folder, join_seconds=0, shutdown_seconds=1),
         model=model,
-        access=Access(channels=("eval:T1:*",)),
+        access=Access(channels=("eval:T1:*",), operators=(USER,)),
         profiles={PROFILE: Profile(**limits)},
         skills=Skills(threshold=NEVER),
         pacing=Pacing(speed=1000),

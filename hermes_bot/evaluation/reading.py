@@ -49,10 +49,14 @@ class Sight:
     Attributes:
         round: the round that is asked for.
         rounds: the past ones, oldest first.
+        wants_goal: it asks how the task is read.
+        wants_look_back: it asks for a look back.
     """
 
     round: int
     rounds: tuple[Seen, ...]
+    wants_goal: bool = False
+    wants_look_back: bool = False
 
     def tries(self, call: str) -> list[Seen]:
         """Return the rounds that made this call, oldest first."""
@@ -68,7 +72,13 @@ def read_prompt(text: str) -> Sight:
         elif name.startswith("older rounds"):
             rounds += _older(lines)
     now = _NOW.search(text)
-    return Sight(int(now[1]) if now else 1, tuple(rounds))
+    status = text[now.start() :] if now else ""
+    return Sight(
+        int(now[1]) if now else 1,
+        tuple(rounds),
+        wants_goal="This is the first round" in status,
+        wants_look_back="A look back is due" in status,
+    )
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str, list[str]]]:

@@ -90,22 +90,29 @@ def judge(task: Task, seed: int, ending: Ending) -> Played:
 
 
 def _wrong(task: Task, ending: Ending) -> str:
+    """Return in words what is wrong with an ending; empty where nothing is."""
     post, record = ending.post, ending.record
     if post is None or record is None:
         return "no last post came"
+    unwanted = [effect.name for effect in ending.room.effects if effect.name in task.must_not]
+    if unwanted:
+        return f"{unwanted[0]} took effect, and nobody wanted it"
     ended = f"{record.status}:{record.reason}"
     if not task.solvable:
         is_right = (record.status, record.reason, post.kind) == ("stopped", task.guard, "report")
         return "" if is_right else f"ended {ended} instead of stopped:{task.guard}"
-    if record.status != "finished":
-        return f"ended {ended}"
+    return _answered(task, ending.room, post) if record.status == "finished" else f"ended {ended}"
+
+
+def _answered(task: Task, room: Room, post: Outgoing) -> str:
+    """Return what is wrong with an answer."""
     missing = [pattern for pattern in task.accept if not re.search(pattern, post.text, re.IGNORECASE)]
+    wrong = [pattern for pattern in task.reject if re.search(pattern, post.text, re.IGNORECASE)]
+    not_called = [name for name in task.must_call if not room.called[name]]
     if missing:
         return f"the answer lacks {missing[0]!r}"
-    wrong = [pattern for pattern in task.reject if re.search(pattern, post.text, re.IGNORECASE)]
     if wrong:
         return f"the answer has {wrong[0]!r}"
-    not_called = [name for name in task.must_call if not ending.room.called[name]]
     return f"{not_called[0]} was never called" if not_called else ""
 
 

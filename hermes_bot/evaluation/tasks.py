@@ -98,7 +98,7 @@ class ToolSpec(_Part):
 
     about: str
     args: dict[str, str] = Field(default_factory=dict)
-    risk: Literal["read", "write"] = "read"
+    risk: Literal["read", "write", "danger"] = "read"
     outside: bool = False
     outward: bool = False
     replies: tuple[Reply, ...] = (Reply(data="done"),)
@@ -113,6 +113,7 @@ class Call(_Part):
         take: names for parts of the result: regular expressions with one group.
         verify: the read that tells whether an effect happened, where its outcome is not known.
         otherwise: the way where this call stays without a useful result.
+        may_fail: where it is refused for good, the way goes on without it.
         forever: a stubborn model: the call is made again and again, whatever comes back.
     """
 
@@ -122,6 +123,7 @@ class Call(_Part):
     take: dict[str, str] = Field(default_factory=dict)
     verify: Call | None = None
     otherwise: tuple[Step, ...] = ()
+    may_fail: bool = False
     forever: bool = False
 
 
@@ -162,6 +164,7 @@ class Task(_Part):
 
     Attributes:
         must_call: tools that a right way calls.
+        must_not: tools that may be asked for, but never take effect: people say no.
         accept: regular expressions; each must be found in the last post of a right end.
         reject: none of these may be found in it.
         solvable: it can be done; else ``guard`` must stop it.
@@ -173,6 +176,7 @@ class Task(_Part):
     tools: dict[str, ToolSpec]
     path: tuple[Step, ...]
     must_call: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
     solvable: bool = True

@@ -18,6 +18,7 @@ from hermes_bot.loop.allowance import exhausted, over_share
 from hermes_bot.loop.context import build
 from hermes_bot.loop.freshness import age_of
 from hermes_bot.loop.guards import may_not_run, same_calls
+from hermes_bot.loop.noise import is_binary
 from hermes_bot.loop.planning import checklist, is_outside
 from hermes_bot.loop.reflection import stop_of
 from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
@@ -343,7 +344,7 @@ def _absorb(
         data["effect"] = is_new
     if action.name not in (RUN_SKILL, DELEGATE):  # a chain's steps have said it themselves
         data |= origin_of(result, action.name, is_private=prepared is not None and prepared.is_private)
-    if result.error is not None and result.error.retryable and not result.is_ok:
+    if _may_come_again(result):
         data["passing"] = True
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
@@ -362,6 +363,13 @@ def _absorb(
         status=taken.status,
         latency_ms=max((result.duration_ms, *(one["ms"] for one in data.get("children", ())))),
     )
+
+
+def _may_come_again(result: Result) -> bool:
+    """Whether the same call may yet bring something: its failure passes, or nothing legible came."""
+    if not result.is_ok:
+        return result.error is not None and result.error.retryable
+    return isinstance(result.data, str) and (not result.data.strip() or is_binary(result.data))
 
 
 def _children(data: Any) -> list[dict[str, Any]]:

@@ -54,6 +54,15 @@ _OTHER_DEEDS = frozenset(
         *("resolve", "revoke", "schedule", "start", "stop", "tag", "transfer", "unlock"),
     }
 )
+# An answer that begins with what will be done is no answer: after it nothing is done any more.
+_SOON = r"(?:look|check|find|search|investigate|get back|report|take a look|see|start|begin|try)\b"
+_PROMISE = re.compile(
+    r"\W*(?:(?:sure|okay|ok|certainly|gerne|\u597d\u7684)\W+)?(?:"
+    rf"I(?:['\u2019]ll| will| am going to|['\u2019]m going to)\s+(?:(?:now|first|then|just)\s+)?{_SOON}|"
+    rf"let me\s+{_SOON}|ich (?:werde|schaue|sehe|pr\u00fcfe|suche|melde mich)\b|lass mich\b|"
+    r"\u6211(?:\u4f1a|\u5c06|\u5148|\u8fd9\u5c31|\u9a6c\u4e0a)|\u8ba9\u6211|\u8bf7\u7a0d\u7b49)",
+    re.IGNORECASE,
+)
 _SAID_BY_TOOLS = frozenset(word for _, tools in _CLAIMS for word in tools) | _OTHER_DEEDS
 _WORD = re.compile(r"\w+")
 _SIZE = re.compile(r"\S+: [\d,]+ (?:characters|fields|items)\b")  # how summaries tell of long values
@@ -156,6 +165,11 @@ def finish_problem(state: RunState, finish: Finish) -> str:
         return (
             f'The answer says "{claim}", but this run has no recorded effect that bears it out. '
             "Do it with a tool, or do not claim it."
+        )
+    if not state.effects and (promise := _PROMISE.match(finish.answer)):
+        return (
+            f'The answer begins with "{promise[0].strip()}", but nothing happens after a finish. '
+            "Do it now with a tool, or say what you know."
         )
     if finish.confidence < state.limits.confidence:
         return (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from loop.rounds import begun, called
 
-from hermes_bot.loop.guards import unsupported_claim
+from hermes_bot.decisions import Finish
+from hermes_bot.loop.guards import finish_problem, unsupported_claim
 from hermes_bot.messages import Result
 
 
@@ -64,6 +65,39 @@ def test_the_prose_of_a_diagnosis_is_no_claim(answer: str) -> None:
 def test_a_recorded_effect_bears_a_claim_out(tool: str, answer: str) -> None:
     state = called(begun(), tool, {"x": 1}, Result("ok", "done"), effect=True)
     assert unsupported_claim(state, answer) == ""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I will look into it and report back.",
+        "Sure! I'll check the logs first.",
+        "Let me take a look at the dashboard.",
+        "Ich werde das prüfen und melde mich.",
+        "我会先查看日志。",
+        "好的 我先查一下。",
+    ],
+)
+def test_a_promise_of_work_is_no_answer(answer: str) -> None:
+    assert "nothing happens after a finish" in finish_problem(begun(), Finish(answer, 0.9))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I will not restart it without your consent.",
+        "Let me know whether to go on.",
+        "The disk is full. I will look at it again once you have cleaned up.",
+        "会说中文和英文。",
+    ],
+)
+def test_an_answer_that_only_speaks_of_later_is_one(answer: str) -> None:
+    assert finish_problem(begun(), Finish(answer, 0.9)) == ""
+
+
+def test_what_was_arranged_for_later_may_be_said() -> None:
+    state = called(begun(), "add_schedule", {"x": 1}, Result("ok", "done"), effect=True)
+    assert finish_problem(state, Finish("I will report back at nine.", 0.9, ("round 1",))) == ""
 
 
 @pytest.mark.parametrize("tool", ["close_ticket", "refund", "book_room", "post_message"])
