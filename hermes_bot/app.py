@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
 from hermes_bot.access import Policy
-from hermes_bot.build import Around, build_adapters, build_hands, build_memories, build_registry
+from hermes_bot.build import (
+    Around,
+    build_adapters,
+    build_hands,
+    build_mcp,
+    build_memories,
+    build_registry,
+)
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
 from hermes_bot.config import known_secrets
@@ -145,7 +152,8 @@ class App:
             *self._parts.tools,
         )
         walls = ConsentWalls(policy, config.approvals)
-        around = Around(walls=walls, vault=self.vault, sandbox=self.sandbox)
+        self.mcp = build_mcp(config, self.registry, self.db, self.clock)
+        around = Around(walls=walls, vault=self.vault, sandbox=self.sandbox, sources=(self.mcp,))
         hands, close = build_hands(config, self.registry, tools, self.clock, around)
         self._stack.push_async_callback(close)
         hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
@@ -228,7 +236,7 @@ class App:
             for name, adapter in self.adapters.items():
                 if not isinstance(adapter, Operated):
                     del self._served[name]
-        ops = dict(self.operations.table())
+        ops = {**self.operations.table(), **self.mcp.ops()}
         for adapter in self.adapters.values():
             if isinstance(adapter, Operated):
                 ops.update(adapter.ops())
@@ -242,6 +250,7 @@ class App:
             group.create_task(self.status.run())
             group.create_task(self.dispatcher.run())
             group.create_task(self.upkeep.run())
+            group.create_task(self.mcp.run(at_once=not is_local))
             group.create_task(self.platforms.run(self.reception.accept))
             log.info(
                 "app.ready",
@@ -276,6 +285,7 @@ class App:
 
     async def _work(self, job: Job, lane: Lane) -> None:
         """What a lane does: make the run of a task, carry it, show that it works."""
+        await self.mcp.ready(self.config.mcp.wait_seconds)
         run = job.run or await self._begin(job, lane)
         if run is None:
             return

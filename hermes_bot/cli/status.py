@@ -61,9 +61,24 @@ def _print(found: Mapping[str, Any], now: datetime) -> None:
             for name, one in found["platforms"].items()
         ],
     )
+    if found["mcp"]:
+        _part()
+        heads = ("mcp server", "state", "since", "tools", "why")
+        print_table(heads, [_server(name, one, zone, now) for name, one in found["mcp"].items()])
+    _part()
+    print_table(("what", "value"), list(_facts(found, when)))
+
+
+def _part() -> None:
+    """Part two tables for a person."""
     if sys.stdout.isatty():
         sys.stdout.write("\n")
-    print_table(("what", "value"), list(_facts(found, when)))
+
+
+def _server(name: str, one: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> tuple[object, ...]:
+    changed = f"changed and off: {', '.join(one['changed'])}" if one["changed"] else ""
+    why = ". ".join(part for part in (one["why"], changed) if part) or "-"
+    return name, one["state"], _Moment(one["since"], zone, now), one["tools"], why
 
 
 def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tuple[str, object]]:

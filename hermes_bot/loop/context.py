@@ -18,7 +18,7 @@ from hermes_bot.loop import folding, intake, reflection, remarks
 from hermes_bot.loop.fence import fenced
 from hermes_bot.loop.planning import plan_text
 from hermes_bot.loop.sourcing import is_unsourced
-from hermes_bot.ports import Prompt
+from hermes_bot.ports import Prompt, native_name
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -200,7 +200,11 @@ def _native_tools(cards: tuple[ToolCard, ...]) -> bytes:
     functions = [
         {
             "type": "function",
-            "function": {"name": card.name, "description": card.summary, "parameters": card.schema},
+            "function": {
+                "name": native_name(card.name),
+                "description": card.summary,
+                "parameters": card.schema,
+            },
         }
         for card in cards
     ]

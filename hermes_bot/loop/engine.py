@@ -23,7 +23,7 @@ from hermes_bot.loop.planning import checklist, is_outside
 from hermes_bot.loop.reflection import stop_of
 from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
 from hermes_bot.messages import Attachment, Result, failed, origin_of
-from hermes_bot.ports import Outcome, Prepared, ToolContext
+from hermes_bot.ports import Outcome, Prepared, ToolContext, taken_back
 from hermes_bot.state import Question, Row
 from hermes_bot.written import write_decision
 
@@ -142,6 +142,10 @@ class Pen:
     def settle(self, key: str, result: Result) -> None:
         """Have the effect's outcome stored with the next commit."""
         self._outcome = Outcome(key, result)
+
+    def take_back(self, prepared: Prepared) -> None:
+        """Have the effect's intent taken back with the next commit: its tool asks a person first."""
+        self._outcome = taken_back(prepared)
 
     async def commit(
         self,
@@ -262,6 +266,8 @@ async def act(pen: Pen, action: Action, desk: Desk) -> Question | None:
     prior = await _begin(pen, prepared)
     came = await _run(pen, prepared, prior, desk)
     if isinstance(came, Question):
+        if prepared.key:
+            pen.take_back(prepared)
         return came
     if prepared.key:
         pen.settle(prepared.key, came)

@@ -31,6 +31,8 @@ from hermes_bot.ports.work import (
     Toolbox,
     ToolCard,
     ToolContext,
+    native_name,
+    taken_back,
 )
 
 __all__ = [
@@ -65,4 +67,6 @@ __all__ = [
     "ToolCard",
     "ToolContext",
     "Toolbox",
+    "native_name",
+    "taken_back",
 ]

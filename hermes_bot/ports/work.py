@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from hermes_bot.messages import failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +81,22 @@ class ToolCard:
     risk: Risk = "read"
 
 
+_NATIVE_CHARS = 64
+_NOT_NATIVE = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def native_name(name: str) -> str:
+    """Return a tool's name as endpoints take it for native calls: letters, digits, ``_``, ``-``; at most 64.
+
+    ``files.read_file`` becomes ``files__read_file``. Source: OpenAI API reference, chat completions,
+    ``tools[].function.name``.
+    """
+    plain = _NOT_NATIVE.sub("__", name)
+    if len(plain) <= _NATIVE_CHARS:
+        return plain
+    return f"{plain[: _NATIVE_CHARS - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """An action that may run: found, its arguments validated and canonical.
@@ -121,6 +141,11 @@ class Outcome:
 
     key: str
     result: Result
+
+
+def taken_back(prepared: Prepared) -> Outcome:
+    """Return the outcome of an effect whose tool asks a person first: nothing was done, it may begin anew."""
+    return Outcome(prepared.key, failed("asked", "A person was asked first.", status="needs_confirmation"))
 
 
 class Journal(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.fold import apply
+from hermes_bot.ports import taken_back
 from hermes_bot.state import Row
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ class Bench:
         for one in rows:
             self.state = apply(self.state, one)
         return await self.context.journal.commit(self.state, rows, intent=intent, outcome=outcome)
+
+    async def take_back(self, prepared: Prepared) -> None:
+        """Take an effect's intent back: its tool asks a person first, and did nothing."""
+        await self.context.journal.commit(self.state, (), outcome=taken_back(prepared))
 
 
 def booked(row: Row, completion: Completion | None) -> Row:

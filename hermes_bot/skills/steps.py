@@ -278,6 +278,8 @@ async def _run_action(task: Task, bench: Bench, action: Action, item: int) -> _A
     started = bench.context.clock.monotonic()
     came = await _tried(prepared, _context(task, bench, prepared, item), task.step.retry, bench)
     if isinstance(came, Question):
+        if prepared.risk != "read":
+            await bench.take_back(prepared)
         return came
     took = came.duration_ms or round((bench.context.clock.monotonic() - started) * 1000)
     return _Attempt(replace(came, duration_ms=took), prepared.action, prepared)

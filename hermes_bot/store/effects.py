@@ -57,6 +57,8 @@ _REOPEN = """UPDATE effects SET state = 'intent', result = NULL, settled_at = NU
 _SETTLE = """UPDATE effects SET state = ?, result = ?, settled_at = ?
     WHERE key = ? AND state IN ('intent', 'unknown')"""
 
+_TAKE_BACK = "DELETE FROM effects WHERE key = ? AND state = 'intent'"
+
 
 def begin(db: sqlite3.Connection, intent: Intent, at: datetime) -> Prior | None:
     """Write the intent and return None; or return what the ledger holds for its key, and write nothing.
@@ -81,8 +83,11 @@ def prior(db: sqlite3.Connection, key: str) -> Prior | None:
 def settle(db: sqlite3.Connection, key: str, result: Result, at: datetime) -> bool:
     """Write how an effect ended; False where that is known already.
 
-    A time-out says nothing about what happened at the other end, so it is ``unknown``.
+    A time-out says nothing about what happened at the other end, so it is ``unknown``. Of what waits for a
+    person nothing was done: its intent is taken back, so that it can be begun once they have spoken.
     """
+    if result.status == "needs_confirmation":
+        return db.execute(_TAKE_BACK, (key,)).rowcount == 1
     state = state_of(result)
     return db.execute(_SETTLE, (state, result_to_json(result), to_ms(at), key)).rowcount == 1
 
