@@ -18,6 +18,7 @@ from hermes_bot.build import (
     build_mcp,
     build_memories,
     build_registry,
+    build_saving,
 )
 from hermes_bot.clock import SystemClock
 from hermes_bot.commands import Commands
@@ -153,7 +154,8 @@ class App:
         )
         walls = ConsentWalls(policy, config.approvals)
         self.mcp = build_mcp(config, self.registry, self.db, self.clock)
-        around = Around(walls=walls, vault=self.vault, sandbox=self.sandbox, sources=(self.mcp,))
+        saving = build_saving(config, self.registry, self.db, lambda: hands.tools)
+        around = Around(walls=walls, vault=self.vault, sandbox=self.sandbox, sources=(self.mcp, saving))
         hands, close = build_hands(config, self.registry, tools, self.clock, around)
         self._stack.push_async_callback(close)
         hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)

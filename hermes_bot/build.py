@@ -21,7 +21,8 @@ from hermes_bot.router import VERBS
 from hermes_bot.runs.hands import Hands
 from hermes_bot.runs.limits import PROFILES
 from hermes_bot.sandbox import Sandbox
-from hermes_bot.skills import RUN_SKILL_SCHEMA, Runner, read_registry, run_skill_summary
+from hermes_bot.skills import RUN_SKILL_SCHEMA, Bed, Runner, read_registry, run_skill_summary
+from hermes_bot.skills.saving import SAVING
 from hermes_bot.tools.allowing import by_profile
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
@@ -31,17 +32,19 @@ from hermes_bot.tools.now import now_tool
 from hermes_bot.tools.optional import optional_tools
 from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.python import python_tools
+from hermes_bot.tools.saving import Saving
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from pathlib import Path
 
     from hermes_bot.config import Config
     from hermes_bot.memory import Embedder
     from hermes_bot.messages import Json, Result
     from hermes_bot.offline import SkillCard
     from hermes_bot.plugins import Plugin
-    from hermes_bot.ports import Adapter, Clock, Model, Records, ToolContext
+    from hermes_bot.ports import Adapter, Clock, Model, Records, Toolbox, ToolContext
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question, RunState
     from hermes_bot.store.database import Database
@@ -55,7 +58,11 @@ CHAIN_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What stands around the tools of the program; each is made where it is left out."""
+    """What stands around the tools of the program; each is made where it is left out.
+
+    Attributes:
+        sources: where further tools come and go.
+    """
 
     walls: Walls | None = None
     vault: Vault | None = None
@@ -67,11 +74,27 @@ NOTHING_AROUND = Around()
 
 
 def build_registry(config: Config) -> Registry:
-    """Read the bundled skills and those of the configured folders."""
-    registry = read_registry([skills_dir(), *config.skills.folders])
+    """Read the bundled skills, those of the configured folders, and those that were saved."""
+    registry = read_registry([skills_dir(), *config.skills.folders, saved_skills(config)])
+    registry.own = (SAVING,)
     for one in registry.refused:
         log.warning("skill.refused", extra={"folder": one.folder.name, "reason": one.reason})
     return registry
+
+
+def saved_skills(config: Config) -> Path:
+    """Return the folder of the skills that were made of runs."""
+    return config.state_dir / "skills"
+
+
+def build_saving(config: Config, registry: Registry, db: Database, toolbox: Callable[[], Toolbox]) -> Saving:
+    """Return the tools behind ``save-skill``; ``toolbox`` is what the drafts' tools are looked up in."""
+    options = {"list_services": catalog_of(config).services}
+
+    def bed(context: ToolContext) -> Bed:
+        return Bed(toolbox(), context.clock, context.model, context.workspace, config.zone, options)
+
+    return Saving(db, registry, saved_skills(config), bed)
 
 
 def build_toolbox(
@@ -91,28 +114,31 @@ def build_toolbox(
         params = cast("Mapping[str, Json]", args.get("params") or {})
         return await runner.run_skill(str(args["name"]), params, context, toolbox)
 
-    skill = Tool(
-        "run_skill",
-        run_skill_summary(registry),
-        RUN_SKILL_SCHEMA,
-        run_skill,
-        timeout=CHAIN_SECONDS,
-        max_chars=6_000,
-        keeps_masks=True,
-    )
+    def skill() -> Tool:
+        return Tool(
+            "run_skill",
+            run_skill_summary(registry),
+            RUN_SKILL_SCHEMA,
+            run_skill,
+            timeout=CHAIN_SECONDS,
+            max_chars=6_000,
+            keeps_masks=True,
+        )
+
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
     offer = optional_tools(config)
     for name, reason in offer.off.items():
         log.info("tool.off", extra={"tool": name, "reason": reason})
     python = python_tools(around.sandbox or Sandbox(config.sandbox), config.files.roots)
     toolbox = CoreToolbox(
-        (skill, *core, *offer.tools, *extra, *plugged.tools),
+        (skill(), *core, *offer.tools, *extra, *plugged.tools),
         sources=(python, *around.sources),
         allow=by_profile,
         walls=around.walls,
         off=offer.off,
         vault=around.vault,
     )
+    registry.on_reload = lambda: toolbox.replace(skill())
     return toolbox
 
 
@@ -142,13 +168,12 @@ def build_hands(
     catalog = catalog_of(config)
     vault = around.vault or Vault(Redactor())
     toolbox = build_toolbox(config, registry, catalog, extra, replace(around, vault=vault))
-    cards = registry.cards()
-    model, close = _model(config, cards, catalog, clock)
+    model, close = _model(config, registry.cards, catalog, clock)
     if config.model is not None:  # the offline decider reads the state, which holds no secret, and adds none
         model = MaskedModel(model, vault)
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
-    choose = partial(_choose, cards=cards, known=catalog.services, threshold=config.skills.threshold)
+    choose = partial(_choose, cards=registry.cards, known=catalog.services, threshold=config.skills.threshold)
     workspaces = config.state_dir / "workspaces"
     wants = partial(_wants, registry=registry, profiles={*PROFILES, *config.profiles})
     hands = Hands(
@@ -158,10 +183,10 @@ def build_hands(
 
 
 def _model(
-    config: Config, cards: Sequence[SkillCard], catalog: LogCatalog, clock: Clock
+    config: Config, cards: Callable[[], Sequence[SkillCard]], catalog: LogCatalog, clock: Clock
 ) -> tuple[Model, Callable[[], Awaitable[None]]]:
     if config.model is None:
-        return OfflineModel(lambda: cards, catalog.services, config.skills.threshold, wished_call), _nothing
+        return OfflineModel(cards, catalog.services, config.skills.threshold, wished_call), _nothing
     # the client library takes 0.4 s to import, which offline commands need not wait for
     from hermes_bot.llm import EndpointModel  # noqa: PLC0415
 
@@ -218,9 +243,13 @@ async def _nothing() -> None:
 
 
 def _choose(
-    text: str, *, cards: Sequence[SkillCard], known: Callable[[], Sequence[str]], threshold: float
+    text: str,
+    *,
+    cards: Callable[[], Sequence[SkillCard]],
+    known: Callable[[], Sequence[str]],
+    threshold: float,
 ) -> str:
-    found = match_skill(text, cards, known=known(), threshold=threshold)
+    found = match_skill(text, cards(), known=known(), threshold=threshold)
     return found[0] if found else ""
 
 

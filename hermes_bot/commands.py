@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import StoreError
 from hermes_bot.router import VERBS
+from hermes_bot.skills.saving import SAVE_SKILL
 from hermes_bot.state import OVER
-from hermes_bot.store import questions, runs
+from hermes_bot.store import questions, runs, skillstates
 from hermes_bot.store.columns import channel_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ class Commands:
             case "forget":
                 return await self._notes.forgotten(" ".join(args), said)
             case "skills":
-                return self._skills()
+                return await self._skills()
+            case "save-skill":
+                return "Say how it shall be called: `save-skill NAME`, or `save-skill NAME RUN`."
             case "runs":
                 return await self._list_runs(thread)
             case "why":
@@ -91,8 +94,31 @@ class Commands:
         hint = f" Did you mean `{near[0]}`?" if near else f" There are: {', '.join(names) or 'none'}."
         return f"I know no skill `{name}`.{hint}"
 
-    def _skills(self) -> str:
-        lines = [f"- **{skill.name}**: {skill.description}" for skill in self._registry.skills]
+    async def run_to_save(self, run: str, thread: ThreadKey) -> str | None:
+        """Return the finished run that a skill is to be made of: the one named, else the newest here."""
+        if run:
+            try:
+                record = await self._db.read(lambda db: runs.find(db, run))
+            except StoreError:  # none, or several
+                return None
+            return record.id if channel_of(record.thread) == channel_of(thread) else None
+        here = await self._latest(thread, OPEN_RUNS)
+        near = here or await self._db.read(lambda db: runs.of_channel(db, channel_of(thread), OPEN_RUNS))
+        done = (one.id for one in near if one.status == "finished" and one.skill != SAVE_SKILL)
+        return next(done, None)
+
+    async def _skills(self) -> str:
+        known = {one.name: one for one in await self._db.read(skillstates.list_all)}
+        saved = {name: f" _(saved from run `{it.run}`)_" for name, it in known.items() if it.state == "saved"}
+        lines = [
+            f"- **{skill.name}**: {skill.description}{saved.get(skill.name, '')}"
+            for skill in self._registry.skills
+        ]
+        lines += [
+            f"- _{name}: a draft of run `{it.run}`, which nobody has agreed to yet_"
+            for name, it in known.items()
+            if it.state == "draft"
+        ]
         lines += [f"- _{one.folder}: refused: {one.reason}_" for one in self._registry.refused]
         return "\n".join(lines) if lines else "No skills are installed."
 

@@ -18,7 +18,7 @@ from hermes_bot.messages import Attachment, failed
 from hermes_bot.state import APPROVE, DENY, Consent, Question, consent_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from hermes_bot.access import Policy
     from hermes_bot.config import Approval, Approvals
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS = 300  # of one value on a card; the whole of a longer one is attached
 SHOWN_CARD_CHARS = 1_800  # of all values
+MOST_TEXTS = 4  # of several lines, each in a block of its own
 WHOLE_NAME = "arguments.json"
 _READ = "the task has read text from outside, which may give orders"
 _KNOWS = "the task knows what not everybody may read"
@@ -179,34 +180,79 @@ def people(terms: Approval) -> str:
 def card_text(consent: Consent, state: RunState, terms: Approval) -> str:
     """Return the card: what exactly will run, why people are asked, and who may agree."""
     shown, is_cut = shown_arguments(consent.args)
-    whole = f"\n_Long values are shortened here; all of it is in `{WHOLE_NAME}`._" if is_cut else ""
+    whole = f"\n_Long values are shortened here; all of it is attached, in `{WHOLE_NAME}`._" if is_cut else ""
     read = f" It has read: {', '.join(_inert(one) for one in state.origins)}." if state.origins else ""
     hours = consent.seconds / 3600
     return (
-        f"**May I run `{consent.tool}`?**\n{fenced(shown, 'json')}{whole}\n"
+        f"**May I run `{consent.tool}`?**\n{shown}{whole}\n"
         f"{RULES.get(consent.rule, RULES['danger'])}{read} It needs the consent of {people(terms)}, within "
         f"{hours:g} h. Nothing else is agreed to by it."
     )
 
 
 def whole_arguments(consent: Consent) -> tuple[Attachment, ...]:
-    """Return what goes with a card whose values are shortened."""
+    """Return what goes with a card whose values are shortened: all of it, and each longer text by itself."""
     _, is_cut = shown_arguments(consent.args)
     if not is_cut:
         return ()
-    text = visible(json.dumps(json.loads(consent.args), indent=2, ensure_ascii=False))
-    return (Attachment(WHOLE_NAME, text=text, about=f"The whole arguments of {consent.tool}"),)
+    about = f"The whole arguments of {consent.tool}"
+    value = json.loads(consent.args)
+    text = visible(json.dumps(value, indent=2, ensure_ascii=False))
+    own = [Attachment(_file_name(name), text=visible(one)) for name, one in _texts(value, "arguments")]
+    return (Attachment(WHOLE_NAME, text=text, about=about), *own[:MOST_TEXTS])
 
 
 def shown_arguments(args: str) -> tuple[str, bool]:
-    """Return arguments as a card shows them, and whether something is shortened.
+    """Return arguments as a card shows them, in Markdown, and whether something is shortened.
 
-    What cannot be seen is written out, so that no sign can hide or turn around what is agreed to.
+    What cannot be seen is written out, so that no sign can hide or turn around what is agreed to. A text of
+    several lines stands in a block of its own: code is read as code.
     """
     value = json.loads(args)
-    text = visible(json.dumps(_short_values(value), indent=2, ensure_ascii=False))
-    is_cut = len(text) > SHOWN_CARD_CHARS or _short_values(value) != value
-    return (text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…"), is_cut
+    texts = list(_texts(value, "arguments"))
+    plain = _without_texts(value)
+    text = visible(json.dumps(_short_values(plain), indent=2, ensure_ascii=False))
+    is_cut = len(text) > SHOWN_CARD_CHARS or _short_values(plain) != plain or len(texts) > MOST_TEXTS
+    blocks = [fenced(text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…", "json")]
+    room = max(SHOWN_CHARS, (SHOWN_CARD_CHARS - len(text)) // max(1, len(texts)))
+    for name, one in texts[:MOST_TEXTS]:
+        seen = visible(one)
+        is_cut = is_cut or len(seen) > room
+        shown = seen if len(seen) <= room else f"{seen[:room]}\n… ({len(seen):,} characters)"
+        blocks.append(f"{_inert(name)}:\n{fenced(shown)}")
+    return "\n".join(blocks), is_cut
+
+
+def _texts(value: Json, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of several lines, each by the name of its field."""
+    match value:
+        case str() if "\n" in value.strip():
+            yield name, value
+        case dict():
+            for key, one in value.items():
+                yield from _texts(one, key)
+        case list():
+            for one in value:
+                yield from _texts(one, name)
+        case _:
+            return
+
+
+def _without_texts(value: Json) -> Json:
+    match value:
+        case str() if "\n" in value.strip():
+            return f"({len(value):,} characters, below)"
+        case dict():
+            return {key: _without_texts(one) for key, one in value.items()}
+        case list():
+            return [_without_texts(one) for one in value]
+        case _:
+            return value
+
+
+def _file_name(name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:60].lstrip(".") or "text"
+    return plain if "." in plain else f"{plain}.txt"
 
 
 def _short_values(value: Json) -> Any:

@@ -39,7 +39,7 @@ TO_ANSWER: Mapping[QuestionKind, Verb] = {
     "budget": "continue",
     "overspend": "overspend",
 }
-_COMMANDS: Mapping[str, Verb] = {"stop": "stop"}
+_COMMANDS: Mapping[str, Verb] = {"stop": "stop", "save-skill": "ask"}
 _OTHERS: Mapping[type[Route], Verb | None] = {
     Task: "ask",
     GoOn: "continue",

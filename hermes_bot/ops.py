@@ -19,7 +19,7 @@ from hermes_bot.messages import Incoming, Request, ThreadKey
 from hermes_bot.router import Answer, answer_to
 from hermes_bot.standing import Standee, standing
 from hermes_bot.state import OVER
-from hermes_bot.store import care, messages, questions, runs, threads
+from hermes_bot.store import care, messages, questions, runs, skillstates, threads
 
 if TYPE_CHECKING:
     import sqlite3
@@ -238,10 +238,17 @@ class Operations:
     async def _list_skills(self, args: Mapping[str, Any], emit: Emit) -> Json:
         del args, emit
         registry = self._host.registry
+        known = {one.name: one for one in await self._host.db.read(skillstates.list_all)}
         return {
+            "drafts": [
+                {"name": one.name, "run": one.run, "at": one.at.isoformat()}
+                for one in known.values()
+                if one.state == "draft"
+            ],
             "skills": [
                 {
                     "name": skill.name,
+                    "saved_from": known[skill.name].run if skill.name in known else "",
                     "description": skill.description,
                     "chain": skill.chain is not None,
                     "parameters": [one.name for one in skill.chain.parameters] if skill.chain else [],

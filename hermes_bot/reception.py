@@ -29,6 +29,7 @@ from hermes_bot.router import (
     route,
 )
 from hermes_bot.runs.posts import LEAVE
+from hermes_bot.skills.saving import SAVE_SKILL
 from hermes_bot.state import OVER
 from hermes_bot.store import inbox, outbox, questions, runs
 
@@ -218,6 +219,8 @@ class Reception:
                 return await self._go_on(accepted)
             case Command("run", args) if args:
                 return await self._run_skill(accepted, args)
+            case Command("save-skill", args) if args:
+                return await self._save_skill(accepted, args)
             case Answer(question, text) if settled := await self.answer(question, text, said, accepted.id):
                 return await self._rooms.teller.reply(Reply(settled.say), accepted) if settled.say else None
             case _:
@@ -267,6 +270,18 @@ class Reception:
         self._submit(accepted.id, _skill_task(accepted.incoming, args))
         return None
 
+    async def _save_skill(self, accepted: Accepted, args: tuple[str, ...]) -> Reply | None:
+        said = accepted.incoming
+        run = await self._rooms.commands.run_to_save(args[1] if len(args) > 1 else "", said.thread)
+        if run is None:
+            say = (
+                "There is no finished run here that a skill could be made of. Name one: save-skill NAME RUN."
+            )
+            return await self._rooms.teller.reply(Reply(say), accepted)
+        wanted = Request(skill=SAVE_SKILL, params={"name": args[0], "run": run})
+        self._submit(accepted.id, replace(said, request=wanted, complete=True))
+        return None
+
     async def _go_on(self, accepted: Accepted) -> Reply | None:
         """Continue the thread's last run where a guard stopped it; else the word is a task like any other."""
         said = accepted.incoming
@@ -281,6 +296,8 @@ class Reception:
         match routed:
             case Command("run", args) if args:
                 return not self._rooms.commands.unknown_skill(args[0])
+            case Command("save-skill", args) if args:
+                return True
             case _:
                 return isinstance(routed, Task | GoOn)
 

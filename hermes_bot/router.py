@@ -23,6 +23,7 @@ VERBS = {
     "forget": "take away what I keep: forget NUMBER, or words of it",
     "status": "what I am doing right now",
     "budget": "what this task, you, this channel and all have used today, and the limits",
+    "save-skill": "make a skill of a finished run: save-skill NAME [RUN]",
     "stop": "stop what is running here",
 }
 _STOP_WORDS = frozenset({"stop", "cancel", "never mind", "nevermind"})
@@ -39,6 +40,7 @@ _NOT_ALONE = frozenset(
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
 _FORGET_WORDS = 2
 _RUN_WORDS = 2  # "why RUN" asks for a run; "why is checkout failing" is a task
+_SAVE_WORDS = 3  # "save-skill NAME RUN"
 _SKILL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\Z", re.IGNORECASE)
 
 
@@ -161,6 +163,8 @@ def _stands_as_command(verb: str, words: list[str], *, is_asked: bool) -> bool:
         return verb not in _NOT_ALONE or (verb == "why" and not is_asked)
     if verb == "forget":
         return len(words) == _FORGET_WORDS and bool(_NOTE.match(words[1]))
+    if verb == "save-skill":
+        return len(words) <= _SAVE_WORDS and all(map(_SKILL_NAME.match, words[1:]))
     return verb == "run" and bool(_SKILL_NAME.match(words[1])) and all("=" in word for word in words[2:])
 
 

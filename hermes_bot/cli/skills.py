@@ -38,6 +38,7 @@ def list_skills(context: typer.Context, *, as_json: AsJson = False) -> None:
         print_json(found)
         return
     rows = [(one["name"], _form(one), one["description"]) for one in found["skills"]]
+    rows += [(one["name"], "draft", f"of run {one['run']}; not active") for one in found["drafts"]]
     print_table(("skill", "form", "what it does"), rows)
     for refused in found["refused"]:
         complain(f"{refused['folder']}: refused: {refused['reason']}")
@@ -122,7 +123,8 @@ async def check_skills(config: Config, folders: Sequence[Path] = ()) -> tuple[li
 def _form(skill: Mapping[str, Any]) -> str:
     if not skill["chain"]:
         return "guidance"
-    return f"chain({', '.join(skill['parameters'])})"
+    saved = f", saved from run {skill['saved_from']}" if skill["saved_from"] else ""
+    return f"chain({', '.join(skill['parameters'])}){saved}"
 
 
 def _story(found: Mapping[str, Any]) -> list[str]:

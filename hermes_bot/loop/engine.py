@@ -348,16 +348,16 @@ def _absorb(
         data["hindered"] = True
     if prepared and prepared.key:
         data["effect"] = is_new
+    if isinstance(result.data, str):
+        data["plain"] = True  # no line of it is a field
     if action.name not in (RUN_SKILL, DELEGATE):  # a chain's steps have said it themselves
         data |= origin_of(result, action.name, is_private=prepared is not None and prepared.is_private)
     if _may_come_again(result):
         data["passing"] = True
     if isinstance(result.data, Mapping) and "report" in result.data:
         data["report"] = result.data["report"]
-    if action.name == RUN_SKILL and isinstance(result.data, Mapping) and result.data.get("verify") is True:
-        data["verify"] = True
-    if action.name == RUN_SKILL and (files := _files(result.data, pen.workspace)):
-        data["files"] = files
+    if action.name == RUN_SKILL:
+        data |= _of_skill(result.data, pen.workspace)
     if action.name == DELEGATE and (children := _children(result.data)):
         data["children"] = children
         data |= _marks(result.data)
@@ -376,6 +376,13 @@ def _may_come_again(result: Result) -> bool:
     if not result.is_ok:
         return result.error is not None and result.error.retryable
     return isinstance(result.data, str) and (not result.data.strip() or is_binary(result.data))
+
+
+def _of_skill(data: Any, workspace: Path) -> dict[str, Any]:
+    """Return what a skill's result says beside its text, as row data."""
+    verify = isinstance(data, Mapping) and data.get("verify") is True
+    files = _files(data, workspace)
+    return ({"verify": True} if verify else {}) | ({"files": files} if files else {})
 
 
 def _children(data: Any) -> list[dict[str, Any]]:

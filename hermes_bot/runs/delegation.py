@@ -102,8 +102,10 @@ class Delegation:
         if parent.parent or context.step:
             return failed("denied", "Only a task's own run may delegate: one level deep.", status="denied")
         hands = self._hands()
+        first = child_id(parent.run, parent.round, 1)
+        is_begun = await self._desk.db.read(lambda db: runs.get(db, first) is not None)
         known = {card.name for card in hands.tools.cards(parent)} - {DELEGATE}
-        errands = read_errands(args, known)
+        errands = read_errands(args, None if is_begun else known)
         if isinstance(errands, Result):
             return errands
         found = await self._desk.db.transact("run.delegate", lambda db: self._take_up(db, parent, errands))
@@ -186,9 +188,9 @@ def _label(index: int, count: int) -> str:
 
 def _asked_as(child: RunState, parent: RunState) -> str:
     """Return the id under which the parent asks what a child asks; the same after a restart."""
-    asked = child.question.id if child.question else ""
+    kind, _, rest = (child.question.id if child.question else "").partition("-")
     index = child.run.rpartition(".")[2]
-    return f"q-{parent.run}-{parent.round}-{index}-{asked.removeprefix(f'q-{child.run}-')}"
+    return f"{kind}-{parent.run}-{parent.round}-{index}-{rest.removeprefix(f'{child.run}-')}"
 
 
 def _answer(child: RunState, parent: RunState) -> dict[str, Any] | None:

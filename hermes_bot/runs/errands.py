@@ -10,7 +10,7 @@ from hermes_bot.messages import Result, failed
 from hermes_bot.state import Goal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from hermes_bot.messages import Json
     from hermes_bot.state import Limits, RunState
@@ -59,10 +59,11 @@ class Errand:
     tools: tuple[str, ...] = ()
 
 
-def read_errands(args: Mapping[str, Json], known: Collection[str]) -> list[Errand] | Result:
+def read_errands(args: Mapping[str, Json], known: Collection[str] | None) -> list[Errand] | Result:
     """Return what is to be delegated, or why that cannot be.
 
-    ``known`` are the names of the tools that the parent may use.
+    ``known`` are the names of the tools that the parent may use; None where that was looked at before: a
+    server of tools that is not back yet must not part children at work from their parent.
     """
     many = args.get("tasks")
     given = many if isinstance(many, list) and many else [args]
@@ -79,7 +80,7 @@ def read_errands(args: Mapping[str, Json], known: Collection[str]) -> list[Erran
     return errands
 
 
-def _errand(one: Json, common: Mapping[str, Json], known: Collection[str]) -> Errand | str:
+def _errand(one: Json, common: Mapping[str, Json], known: Collection[str] | None) -> Errand | str:
     fields: dict[str, Any] = {**common, **one} if isinstance(one, dict) else {**common, "task": one}
     task = fields.get("task")
     if not isinstance(task, str) or not task.strip():
@@ -90,12 +91,14 @@ def _errand(one: Json, common: Mapping[str, Json], known: Collection[str]) -> Er
     tools = tuple(fields.get("tools") or ())
     if not all(isinstance(glob, str) for glob in tools):
         return "`tools` should be a list of names or globs"
-    unknown = [glob for glob in tools if not any(fnmatchcase(name, glob) for name in known)]
-    if unknown:
-        return (
-            f"`tools`: you have no tool {unknown[0][:60]!r}; there are: {', '.join(sorted(known)) or 'none'}"
-        )
+    if known is not None and (unknown := _unknown(tools, known)):
+        there = ", ".join(sorted(known)) or "none"
+        return f"`tools`: you have no tool {unknown[:60]!r}; there are: {there}"
     return Errand(task, rounds, tools)
+
+
+def _unknown(globs: Iterable[str], known: Collection[str]) -> str:
+    return next((glob for glob in globs if not any(fnmatchcase(name, glob) for name in known)), "")
 
 
 def _wrong(say: str) -> Result:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 ParameterType = Literal["string", "time", "integer", "number", "boolean", "choice"]
 OnError = Literal["stop", "continue", "ask"]
 
+NO_STEP = frozenset({"run_skill", "finish", "request_info", "delegate"})
+"""Actions that are no step of a chain."""
+
 MAX_RETRY = 5
 DEFAULT_BOUND = 50
 MAX_BOUND = 1_000

@@ -58,11 +58,16 @@ async def check(registry: Registry, bed: Bed) -> tuple[Trouble, ...]:
     """Return all that is wrong with the skills: refused folders, undefined names, an example that fails."""
     found = [Trouble(one.folder.name, one.reason) for one in registry.refused]
     for skill in registry.skills:
-        static = tuple(_static(skill, bed))
+        static = troubles_of(skill, bed)
         found += static
         if skill.chain is not None and not static:
-            found += await _dry_run(skill, bed)
+            found += await try_example(skill, bed)
     return tuple(found)
+
+
+def troubles_of(skill: Skill, bed: Bed) -> tuple[Trouble, ...]:
+    """Return what is wrong with a skill as it is written."""
+    return tuple(_static(skill, bed))
 
 
 def _static(skill: Skill, bed: Bed) -> Iterator[Trouble]:
@@ -188,7 +193,8 @@ def _strings(value: Json) -> Iterator[str]:
 # --- the dry run ------------------------------------------------------------------------------------
 
 
-async def _dry_run(skill: Skill, bed: Bed) -> Sequence[Trouble]:
+async def try_example(skill: Skill, bed: Bed) -> Sequence[Trouble]:
+    """Run a chain's first example, reads for real and effects not at all; return what came in its way."""
     example = skill.examples[0]
     context = ToolContext(_state(skill, example), _Forgetful(), bed.clock, bed.model, bed.workspace)
     setting = Setting(context, _ReadOnly(bed.toolbox), bed.zone, bed.options, _keep_nothing)

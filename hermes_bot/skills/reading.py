@@ -16,6 +16,7 @@ from hermes_bot.skills.chain import (
     MAX_FILES,
     MAX_RETRY,
     MAX_STEPS,
+    NO_STEP,
     Chain,
     FileTemplate,
     ModelWork,
@@ -33,10 +34,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 262_144
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_RESERVED = frozenset(
+RESERVED = frozenset(
     {"item", "index", "params", "skill", "true", "false", "none", "and", "or", "not", "in", "is"}
 )
-_NO_STEP = frozenset({"run_skill", "finish", "request_info", "delegate"})
 
 
 def _words(value: Any) -> Any:
@@ -212,7 +212,7 @@ def _parameter(name: str, model: _Parameter) -> Parameter:
 def _step(model: _Step) -> Step:
     work = _work(model)
     for call in (work, work.otherwise if isinstance(work, ModelWork) else None):
-        if isinstance(call, ToolWork) and call.tool in _NO_STEP:
+        if isinstance(call, ToolWork) and call.tool in NO_STEP:
             raise SkillError(f"chain.yaml: step {model.id}: {call.tool} cannot be a step of a chain.")
     return Step(
         id=model.id,
@@ -246,10 +246,10 @@ def _refuse_bad_names(parameters: list[str], steps: list[str]) -> None:
     seen: set[str] = set()
     for kind, names in (("parameter", parameters), ("step", steps)):
         for name in names:
-            if not _NAME.fullmatch(name) or name in _RESERVED:
+            if not _NAME.fullmatch(name) or name in RESERVED:
                 raise SkillError(
                     f"chain.yaml: {kind} {name!r} cannot be named so. Use lower-case letters, digits and _, "
-                    f"at most 40, and none of {', '.join(sorted(_RESERVED))}."
+                    f"at most 40, and none of {', '.join(sorted(RESERVED))}."
                 )
             if name in seen:
                 raise SkillError(

@@ -14,7 +14,7 @@ from hermes_bot.sections import Figures
 from hermes_bot.skills.reading import nearest, read_chain, read_text, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from hermes_bot.skills.chain import Chain
@@ -63,16 +63,31 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Registry:
-    """All skills of a process; help, lists, runs and schedules read this one."""
+    """All skills of a process; help, lists, runs and schedules read this one, each time anew.
+
+    Attributes:
+        folders: where ``reload`` looks; the first that has a name keeps it.
+        own: skills of the program itself: they are found by name, and in no list.
+        on_reload: called once the skills were read again.
+    """
 
     skills: tuple[Skill, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    folders: tuple[Path, ...] = ()
+    own: tuple[Skill, ...] = ()
+    on_reload: Callable[[], None] = lambda: None
+
+    def reload(self) -> None:
+        """Read the folders again, so that a skill that came into one is there from now on."""
+        fresh = read_registry(self.folders)
+        self.skills, self.refused = fresh.skills, fresh.refused
+        self.on_reload()
 
     def get(self, name: str) -> Skill | None:
         """Return the skill of this name, or None."""
-        return next((skill for skill in self.skills if skill.name == name), None)
+        return next((skill for skill in (*self.own, *self.skills) if skill.name == name), None)
 
     def nearest(self, name: str) -> str:
         """Return the skill name that looks most like this one, empty where none does."""
@@ -106,6 +121,7 @@ def read_registry(folders: Iterable[Path]) -> Registry:
     """
     skills: dict[str, Skill] = {}
     refused: list[Refusal] = []
+    folders = tuple(folders)
     for root in folders:
         for folder in _folders(root):
             try:
@@ -116,7 +132,7 @@ def read_registry(folders: Iterable[Path]) -> Registry:
             if (other := skills.setdefault(skill.name, skill)) is not skill:
                 reason = f"The name {skill.name} is taken by {other.folder}. Rename one of the two."
                 refused.append(Refusal(folder, reason))
-    return Registry(tuple(skills[name] for name in sorted(skills)), tuple(refused))
+    return Registry(tuple(skills[name] for name in sorted(skills)), tuple(refused), folders)
 
 
 def _folders(root: Path) -> Sequence[Path]:

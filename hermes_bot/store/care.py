@@ -28,6 +28,7 @@ RETENTION: Mapping[str, timedelta] = {
     "spend": timedelta(days=400),
     "audit": timedelta(days=730),
     "memories": timedelta(0),  # each says itself when it goes; what is used lives on
+    "skills_state": timedelta(days=3),  # drafts that nobody agreed to; a question waits no longer either
 }
 
 # An open run needs the rows of the runs it continues and the effects under its root. Journal, effects and
@@ -49,6 +50,7 @@ _OLD = {
     "spend": "day < date(:before / 1000, 'unixepoch')",
     "audit": "at < :before",
     "memories": "expires_at < :before",
+    "skills_state": "state = 'draft' AND at < :before",
 }
 
 

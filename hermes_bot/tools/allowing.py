@@ -2,6 +2,7 @@
 
 from fnmatch import fnmatchcase
 
+from hermes_bot.skills.saving import DRAFT_TOOL, SAVE_SKILL, SAVE_TOOL
 from hermes_bot.state import RunState
 
 RUN_SKILL = "run_skill"
@@ -12,6 +13,8 @@ def by_profile(name: str, state: RunState) -> str:
 
     A skill that a person called by its name runs all the same; its steps are held to the list.
     """
+    if state.goal.skill == SAVE_SKILL and name in (DRAFT_TOOL, SAVE_TOOL):
+        return ""
     patterns = state.limits.tools
     if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns):
         return ""

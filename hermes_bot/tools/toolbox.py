@@ -96,6 +96,11 @@ class CoreToolbox:
         """All tools that are always there, in the order they are shown in."""
         return tuple(self._tools.values())
 
+    def replace(self, tool: Tool) -> None:
+        """Put a tool in the place of the one of its name, because what it says of itself changed."""
+        self._tools[tool.name] = tool
+        self._cards[tool.name] = card_of(tool)
+
     def cards(self, state: RunState) -> tuple[ToolCard, ...]:
         """Return the cards of the tools this run may use."""
         found = [one for source in self._sources for one in source.shown(state)]
