@@ -135,10 +135,11 @@ def is_wanted(name: str, section: McpServer) -> bool:
 
 def difference(before: str, after: Definition) -> list[str]:
     """Return what changed of a tool, line by line, as people read it; ``before`` is a pinned text."""
+    lines = difflib.unified_diff(_lines(json.loads(before)), _lines(after.given), lineterm="", n=0)
     return [
-        line
-        for line in difflib.unified_diff(_lines(json.loads(before)), _lines(after.given), lineterm="", n=1)
-        if not line.startswith(("---", "+++", "@@"))
+        f"{line[0]} {line[1:].strip()}"
+        for line in lines
+        if line[0] in "+-" and not line.startswith(("---", "+++"))
     ]
 
 

@@ -138,16 +138,16 @@ class Server:
         """Return a tool by its own name; one that only says why, where it cannot be used now."""
         if self._link is None:
             why = f"The MCP server {self.name} is not connected ({self._why or 'it is starting'})."
-            return self._closed(name, failed("server_down", why, retryable=True))
+            return self.closed(name, failed("server_down", why, retryable=True))
         if name in self._tools:
             return self._tools[name]
         if name in self._known:
             why = (
                 f"{self.name}.{name} is not what was accepted, so it is off until a person accepts it again."
             )
-            return self._closed(name, failed("changed", why, status="denied"))
+            return self.closed(name, failed("changed", why, status="denied"))
         if name in self._refused:
-            return self._closed(name, failed("unusable", f"{self.name}.{name}: {self._refused[name]}"))
+            return self.closed(name, failed("unusable", f"{self.name}.{name}: {self._refused[name]}"))
         return None
 
     def difference(self, tool: Definition) -> list[str]:
@@ -291,7 +291,7 @@ class Server:
             )
         return await call_tool(link, tool, args, context)
 
-    def _closed(self, name: str, why: Result) -> Tool:
+    def closed(self, name: str, why: Result) -> Tool:
         """Return a stand-in for a tool that cannot be used: it does nothing but say why."""
 
         async def say(_args: object, _context: object) -> Result:

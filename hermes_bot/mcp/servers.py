@@ -12,6 +12,7 @@ from hermes_bot.admin import AdminError
 from hermes_bot.mcp.pins import Pins
 from hermes_bot.mcp.selection import ROOM_BYTES, Selection, goal_text
 from hermes_bot.mcp.server import Access, Server, ServerDown, Standing
+from hermes_bot.messages import failed
 from hermes_bot.ports import Finding, native_name
 from hermes_bot.sections import mcp_token_variable
 
@@ -70,7 +71,9 @@ class Servers:
         name = self._natives.get(name, name)
         server, dot, tool = name.partition(".")
         found = self._servers.get(server)
-        return found.find(tool) if dot and found is not None else None
+        if not dot or found is None:
+            return None
+        return found.closed(tool, failed("off", self._missing)) if self._missing else found.find(tool)
 
     def shown(self, state: RunState) -> Sequence[Tool]:
         """Return the tools for a run's goal: named ones, and the best up to the configured number."""
@@ -129,7 +132,9 @@ class Servers:
 
     async def check(self) -> tuple[Finding, ...]:
         """Return what ``doctor`` says of the servers; where none is kept connected, each is tried once."""
-        return tuple([await self._checked(name) for name in sorted(self._servers)])
+        async with asyncio.TaskGroup() as group:
+            checks = [group.create_task(self._checked(name)) for name in sorted(self._servers)]
+        return tuple(check.result() for check in checks)
 
     async def _checked(self, name: str) -> Finding:
         what, server = f"mcp {name}", self._servers[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from endpoint import act, finish
 from pydantic import SecretStr
 from serving import folder_for, observation, serving, shown, wiki
 
-from hermes_bot.config import Profile, Secrets
+from hermes_bot.config import Access, McpServer, Profile, Secrets
+from hermes_bot.standing import standing
 from hermes_bot.store import audit, effects
 
 if TYPE_CHECKING:
@@ -300,3 +302,63 @@ async def test_what_a_server_writes_to_its_standard_error_is_masked_and_told_whe
         [standing] = it.app.mcp.health()
     assert standing.state == "down"
     assert "Its last words: no luck with ⟦secret⟧" in standing.why
+
+
+async def test_a_name_that_no_server_offers_is_no_tool_and_nothing_else_is_run(tmp_path: Path) -> None:
+    script = [act("wiki.post_message", channel="C2", text="hello"), finish("No.")]
+    async with serving(tmp_path, script, {"wiki": wiki(tmp_path)}) as it:
+        talk = it.talk()
+        await talk.say("what is on page 10")
+        await talk.heard()
+        assert "unknown_tool: There is no tool 'wiki.post_message'." in await observation(it)
+    assert mcpserver.calls(tmp_path / "server") == []
+
+
+async def test_a_danger_is_called_only_once_a_person_agreed(tmp_path: Path) -> None:
+    section = wiki(tmp_path, mcpserver.tool("echo"), risk={})
+    script = [act("wiki.echo", text="x"), finish("Done.", evidence=["round 1"])]
+    access = Access(channels=("world:T1:*",), operators=("world:T1:u1",))
+    async with serving(tmp_path, script, {"wiki": section}, access=access) as it:
+        talk = it.talk()
+        await talk.say("echo x")
+        card = await talk.heard()
+        assert mcpserver.calls(tmp_path / "server") == []
+        await talk.press(card.buttons[0].press.question, 0)
+        assert (await talk.heard()).text == "Done."
+    assert len(mcpserver.calls(tmp_path / "server")) == 1
+
+
+async def test_without_the_extra_every_server_is_off_with_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    async with serving(tmp_path, [act("wiki.echo"), finish("No.")], {"wiki": wiki(tmp_path)}) as it:
+        talk = it.talk()
+        await talk.say("echo it")
+        await talk.heard()
+        assert "pip install 'hermes-bot[mcp]'" in await observation(it)
+        [standing] = it.app.mcp.health()
+        assert standing.state == "off"
+        [finding] = await it.app.mcp.check()
+        assert (finding.grade, finding.what) == ("bad", "mcp wiki")
+
+
+async def test_status_and_doctor_tell_of_servers_and_of_what_changed(tmp_path: Path) -> None:
+    section = wiki(tmp_path, mcpserver.tool("echo"))
+    gone = McpServer(command=str(tmp_path / "nowhere"))
+    async with serving(tmp_path, [], {"wiki": section, "gone": gone}) as it:
+        await it.app.mcp.ready(10)
+        it.app.serving_since = it.clock.now()
+        stood = await standing(it.app)
+        assert stood["mcp"]["wiki"]["state"] == "on"
+        assert stood["mcp"]["wiki"]["tools"] == 1
+        assert stood["mcp"]["gone"]["why"] == f"{tmp_path / 'nowhere'}: there is no such program or folder."
+        findings = {one.what: one for one in await it.app.mcp.check()}
+        assert findings["mcp wiki"].grade == "ok"
+        assert findings["mcp gone"].grade == "bad"
+        mcpserver.offer(tmp_path / "server", [mcpserver.tool("echo", "Another.")])
+        assert isinstance(it.clock, JumpClock)
+        await it.clock.pass_until(lambda: it.app.mcp.health()[1].changed, step=30)
+        stood = await standing(it.app)
+        assert [one for one in stood["troubles"] if "gone is down since" in one]
+        assert [one for one in stood["troubles"] if "wiki: 1 of its tools are not what was accepted" in one]
