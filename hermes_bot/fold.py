@@ -198,7 +198,7 @@ def _person(state: RunState, row: Row) -> RunState:
     kind = state.question.kind if state.question else "info"
     state = state.changed(status="running", question=None, reason="")
     if kind == "overspend":
-        return state.changed(allowed={**state.allowed, **state.grant}, grant={})
+        return state.changed(allowed={**state.allowed, **row.data.get("until", state.grant)}, grant={})
     if kind == "budget":
         return state.changed(base=state.used, told_budget=False)
     if isinstance(state.decision, Ask):

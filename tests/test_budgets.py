@@ -152,6 +152,20 @@ async def test_a_task_on_a_day_that_is_used_up_asks_before_it_costs_anything(tmp
         assert (await bot.talk().heard()).text == "done"
 
 
+async def test_an_operators_yes_counts_from_when_it_is_given(tmp_path: Path) -> None:
+    async with scripted(tmp_path, [costly("alpha")], **settings(day_tokens=1_000)) as bot:
+        await spent(bot, 1_000)
+        await bot.talk().say("go")
+        asked = await bot.talk().heard()
+        await spent(bot, 5_000)
+        await bot.talk().press(asked.buttons[0].press.question, 0, user="boss")
+        again = await bot.talk().heard()
+        assert again.text.startswith("The whole team's budget of today is used up: 6,450 tokens")
+        assert again.buttons[0].press.question != asked.buttons[0].press.question
+        await bot.talk().press(again.buttons[0].press.question, 0, user="boss")
+        assert (await bot.talk().heard()).text == "done"
+
+
 async def test_tomorrow_is_another_day(tmp_path: Path) -> None:
     async with scripted(tmp_path, **settings(day_tokens=1_000)) as bot:
         await spent(bot, 1_000)

@@ -7,11 +7,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from endpoint import Answer, act, finish, held
+from endpoint import Answer, act, finish, held, say
 from world import Bench, scripted
 
-from hermes_bot.config import Profile
+from hermes_bot.config import Access, Profile
 from hermes_bot.store import runs, spend
+from hermes_bot.tools.declare import tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,8 @@ def minds(**scripts: list[Answer]) -> Callable[[dict[str, Any]], Answer]:
     """Answer by what the run is for, and by its round: no order of arrival counts."""
 
     def mind(asked: dict[str, Any]) -> Answer:
+        if "[goal]" not in asked["messages"][-1]["content"]:  # a chain's step asks for a text
+            return say("Look at the pool.")
         script = scripts[goal_of(asked).partition(" ")[0]]
         return script[min(round_of(asked), len(script)) - 1]
 
@@ -236,6 +239,68 @@ async def test_a_childs_question_is_asked_once_and_only_that_child_goes_on(tmp_p
         assert "u1 answered: EU" in told
         assert "u1 answered: Monday" in told
     assert bench.ran == ["left", "right"]
+
+
+async def test_a_dangerous_call_of_a_child_waits_for_the_same_people_and_happens_once(tmp_path: Path) -> None:
+    wiped: list[str] = []
+
+    @tool(risk="danger", example={"what": "a"})
+    async def wipe(what: str) -> str:
+        """Wipe something."""
+        wiped.append(what)
+        return "gone"
+
+    mind = minds(
+        go=[act("delegate", task="dig"), finish("I wiped it.", evidence=["delegate"])],
+        dig=[act("wipe", what="disk"), finish("I wiped it.", evidence=["wipe"])],
+    )
+    access = Access(channels=("world:T1:*",), operators=("world:T1:boss",))
+    async with scripted(tmp_path, mind, tools=[wipe], access=access) as bot:
+        await bot.talk().say("go")
+        card = await bot.talk().heard()
+        assert card.text.startswith("**May I run `wipe`?**")
+        question = card.buttons[0].press.question
+        refused = await bot.talk().press(question, 0)
+        assert refused is not None
+        assert wiped == []
+    async with scripted(tmp_path, mind, tools=[wipe], access=access) as bot:
+        await bot.talk().press(question, 0, user="boss")
+        assert (await bot.talk().heard()).text == "I wiped it."
+        assert wiped == ["disk"]
+
+
+async def test_a_childs_chain_asks_for_what_it_lacks(tmp_path: Path) -> None:
+    mind = minds(
+        go=[act("delegate", task="dig"), finish("diagnosed", evidence=["delegate"])],
+        dig=[
+            act("run_skill", name="log-diagnosis", params={"since": "last hour"}),
+            finish("ok", evidence=["run_skill"]),
+        ],
+    )
+    async with scripted(tmp_path, mind) as bot:
+        await bot.talk().say("go")
+        assert (await bot.talk().heard()).text.startswith("Which service?")
+        await bot.talk().say("checkout")
+        assert (await bot.talk().heard()).text.startswith("diagnosed")
+        (parent,), (child,) = await bot.runs(), await children(bot)
+        assert (child.status, child.tokens) == ("finished", 45)  # its chain's model step counts too
+        assert parent.tokens == 75
+
+
+async def test_lists_have_children_under_their_parents(tmp_path: Path) -> None:
+    async def emit(_: object) -> None:
+        """Tell nobody."""
+
+    mind = minds(go=[act("delegate", task="dig"), finish("done", evidence=["delegate"])], dig=[finish("dug")])
+    async with scripted(tmp_path, mind) as bot:
+        await said(bot)
+        (child,) = await children(bot)
+        ops = bot.app.operations.table()
+        (line,) = (await ops["runs.list"]({}, emit))["runs"]
+        assert [one["id"] for one in line["children"]] == [child.id]
+        shown = await ops["runs.show"]({"run": line["id"][:6]}, emit)
+        assert shown["rounds"][0]["steps"] == [f"delegated {child.id}: finished, rounds: 1, tokens: 15"]
+        assert (await ops["runs.show"]({"run": child.id}, emit))["goal"] == "dig"
 
 
 async def test_nobody_answers_a_child_and_all_end_together(tmp_path: Path) -> None:

@@ -28,12 +28,12 @@ def over_share(state: RunState, share: Share) -> dict[str, Any]:
 
     A delegated run stops, so that its parent asks; any other waits for an operator.
     """
-    until = {share.name: share.used + FURTHER * share.limit}
+    until = further_of(share)
     if state.parent:
         return {"verdict": "stop", "reason": "budget", "until": until}
     further = share_text(FURTHER * share.limit, share.name)
     question = Question(
-        id=f"q-{state.run}-{state.round}-{share.name}",
+        id=f"q-{state.run}-{state.round}-{len(state.answers)}-{share.name}",
         text=f"{whose(share.name)} is used up: {share_text(share.used, share.name)} of {share.limit:,g}. "
         f"Let this task use a further {further}? An operator can say so.",
         options=(CONTINUE, STOP),
@@ -41,6 +41,11 @@ def over_share(state: RunState, share: Share) -> dict[str, Any]:
         kind="overspend",
     )
     return {"verdict": "park", "question": asdict(question), "reason": "budget", "until": until}
+
+
+def further_of(share: Share) -> dict[str, float]:
+    """Return up to which sum a run may use a shared budget once an operator let it go on now."""
+    return {share.name: share.used + FURTHER * share.limit}
 
 
 def within_budget(after: RunState, data: dict[str, Any], shares: Sequence[Share]) -> dict[str, Any]:
@@ -59,5 +64,5 @@ def within_budget(after: RunState, data: dict[str, Any], shares: Sequence[Share]
         return {**data, "budget": asdict(question)}
     if used >= SAY_AT and not after.told_budget:
         data = {**data, "told_budget": True}
-    near = [one for one in shares if one.used >= SAY_AT * one.limit and one.name not in after.told_shares]
+    near = [one for one in shares if SAY_AT <= one.used / one.limit < 1 and one.name not in after.told_shares]
     return {**data, "told_shares": [asdict(one) for one in near]} if near else data

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from hermes_bot.errors import RunOver, RunPaused, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
-from hermes_bot.loop.allowance import STOP
+from hermes_bot.loop.allowance import STOP, further_of
 from hermes_bot.loop.engine import carry
 from hermes_bot.loop.report import inert
 from hermes_bot.messages import Request
@@ -249,12 +249,20 @@ class Runs:
                 return Settled(asked.thread, asked.run, "is over")
             if said.press is not None:  # what was chosen stands in the transcript as if it had been typed
                 messages.add(db, Line(asked.thread, user, said.user_name, text, now, said.event_id))
-            data = {"user": user, "name": said.user_name, "text": text, "question": question}
+            data: change.Data = {"user": user, "name": said.user_name, "text": text, "question": question}
+            if asked.question.kind == "overspend":
+                data["until"] = self._further(db, asked)
             change.append(db, asked.run, "person", data, WAITING, now)
             inbox.take(db, [inbox_id], asked.run)
             return Settled(asked.thread, asked.run, "goes on")
 
         return await self._desk.db.transact("question.answer", store)
+
+    def _further(self, db: sqlite3.Connection, asked: QuestionRecord) -> dict[str, float]:
+        """Return up to where a run may go beyond a shared budget, from what is used of it now."""
+        shares = self._desk.shares(db, asked.asker, asked.thread)
+        meant = (one for one in shares if asked.question.id.endswith(f"-{one.name}"))
+        return next((further_of(one) for one in meant), {})
 
     def _vote(
         self,
