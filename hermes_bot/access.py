@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from hermes_bot.config import Access, Approval
     from hermes_bot.messages import Place, ThreadKey
 
-Verb: TypeAlias = Literal["ask", "command", "answer", "approve", "stop", "continue", "overspend", "post"]
+T = TypeVar("T")
+Verb: TypeAlias = Literal[
+    "ask", "command", "answer", "approve", "stop", "continue", "overspend", "post", "use", "manage"
+]
 """What somebody wants: give a task or add to one, read a list, answer a run's question, consent to one exact
 action, end a run, have a run go on with a fresh allowance, or beyond a budget that runs share, have the bot
-post in a place."""
+post in a place, use a tool, change what all of a workspace share: its schedules, skills and memory."""
 
 
 MOVES = 5  # ids of one place that are looked at; a platform changes it once
@@ -50,8 +54,16 @@ _NEEDS: Mapping[Verb, Role] = {
     "post": Role.MEMBER,
     "approve": Role.OPERATOR,
     "overspend": Role.OPERATOR,
+    "use": Role.GUEST,
+    "manage": Role.OPERATOR,
 }
-_ROLES: Mapping[str, Role] = {"member": Role.MEMBER, "operator": Role.OPERATOR, "admin": Role.ADMIN}
+_RISKS = ("read", "write", "danger")
+_ROLES: Mapping[str, Role] = {
+    "guest": Role.GUEST,
+    "member": Role.MEMBER,
+    "operator": Role.OPERATOR,
+    "admin": Role.ADMIN,
+}
 _DEEDS: Mapping[Verb, str] = {
     "ask": "give me work here",
     "command": "use my commands here",
@@ -61,6 +73,8 @@ _DEEDS: Mapping[Verb, str] = {
     "overspend": "let me go on beyond a budget",
     "post": "have me post there",
     "approve": "approve this",
+    "use": "use that here",
+    "manage": "change that for all",
 }
 
 
@@ -151,6 +165,9 @@ class Policy:
         named: the lists of people by the role they give.
         channels: where the bot works at all.
         bots: other programs that may speak to us, as guests.
+        tools: the tools of a role, as globs; see ``sections.Access``.
+        places: the tools of a channel.
+        risks: the worst that a role's tools may do.
         moved: what the platform called a place before it gave it another id, by the place as text; shared
             with whoever is told of such a move while we work.
     """
@@ -159,6 +176,10 @@ class Policy:
     channels: tuple[Pattern, ...] = ()
     bots: tuple[Pattern, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    tools: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)
+    places: Mapping[Pattern, tuple[str, ...]] = field(default_factory=dict)
+    risks: Mapping[Role, str] = field(default_factory=dict)
+    answers: str = "anyone"
 
     @classmethod
     def of(cls, access: Access, moved: Mapping[str, str] | None = None) -> Self:
@@ -168,7 +189,16 @@ class Policy:
             Role.OPERATOR: _parsed(access.operators),
             Role.MEMBER: _parsed(access.members),
         }
-        return cls(named, _parsed(access.channels), _parsed(access.bots), {} if moved is None else moved)
+        return cls(
+            named,
+            _parsed(access.channels),
+            _parsed(access.bots),
+            {} if moved is None else moved,
+            tools={_ROLES[name]: globs for name, globs in access.tools.items()},
+            places={Pattern.parse(place): globs for place, globs in access.places.items()},
+            risks={_ROLES[name]: risk for name, risk in access.risks.items()},
+            answers=access.answers,
+        )
 
     def allowed(self, person: str, verb: Verb, where: Where) -> Verdict:
         """Say whether somebody may do something in a place; ``person`` is empty for who has no identity."""
@@ -182,6 +212,39 @@ class Policy:
         if role >= _NEEDS[verb]:
             return _YES
         return Verdict(ok=False, why=_refusal(person, verb, role), is_silent=self.is_bot(person))
+
+    def may_use(self, person: str, tool: str, risk: str, where: Where) -> Verdict:
+        """Say whether somebody's run may use a tool in a place.
+
+        Without lists it may use every tool: who reads a listed channel is the team, and what is dangerous or
+        leads out waits for consent in any case. The machine's owner is held to a channel's list too.
+        """
+        verdict = self.allowed(person, "use", where)
+        if not verdict.ok:
+            return verdict
+        role = self.role(person, where)
+        allowed, globs = self._of_role(self.risks, role) or _RISKS[-1], self._of_role(self.tools, role)
+        if globs is not None and not _matches(tool, globs):
+            return Verdict(ok=False, why=f"[access.tools] does not let {_named(role)} use {tool}.")
+        if _RISKS.index(risk) > _RISKS.index(allowed):
+            why = f"[access.risks] lets {_named(role)} use tools of risk {allowed} at most; {tool} is {risk}."
+            return Verdict(ok=False, why=why)
+        for place, listed in self.places.items():
+            if self._is_at(where, place) and not _matches(tool, listed):
+                return Verdict(ok=False, why=f"[access.places] does not list {tool} for this channel.")
+        return _YES
+
+    def may_answer(self, person: str, asker: str, where: Where) -> Verdict:
+        """Say whether somebody may answer what the run of ``asker`` asks in a place."""
+        verdict = self.allowed(person, "answer", where)
+        is_theirs = self.answers == "anyone" or person == asker or self.role(person, where) >= Role.OPERATOR
+        if verdict.ok and not is_theirs:
+            return Verdict(ok=False, why="Only whoever gave me this task, or an operator, may answer that.")
+        return verdict
+
+    def _of_role(self, given: Mapping[Role, T], role: Role) -> T | None:
+        """Return what was set for a role, else for the next one above it."""
+        return next((given[one] for one in Role if one >= role and one in given), None)
 
     def hears(self, person: str, thread: ThreadKey, kind: Place) -> bool:
         """Whether what somebody says in a thread may reach our work there."""
@@ -235,14 +298,25 @@ class Policy:
 
     def _lists(self, where: Where) -> bool:
         """Whether a place is listed, by its id or one it had before (a group that became a supergroup)."""
+        return self._is_at(where, *self.channels)
+
+    def _is_at(self, where: Where, *patterns: Pattern) -> bool:
         for _ in range(MOVES):
-            if any(pattern.holds(where) for pattern in self.channels):
+            if any(pattern.holds(where) for pattern in patterns):
                 return True
             before = self.moved.get(str(where))
             if before is None:
                 return False
             where = replace(where, channel=before)
         return False
+
+
+def _matches(name: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, one) for one in globs)
+
+
+def _named(role: Role) -> str:
+    return f"{role.name.lower()}s"
 
 
 def _parsed(texts: Iterable[str]) -> tuple[Pattern, ...]:

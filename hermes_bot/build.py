@@ -23,7 +23,7 @@ from hermes_bot.runs.limits import PROFILES
 from hermes_bot.sandbox import Sandbox
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Bed, Runner, read_registry, run_skill_summary
 from hermes_bot.skills.saving import SAVING
-from hermes_bot.tools.allowing import by_profile
+from hermes_bot.tools.allowing import Allow, ByAccess, both, by_profile
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Tool
 from hermes_bot.tools.files import file_tools, keep_text
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
+    from hermes_bot.access import Policy
     from hermes_bot.config import Config
     from hermes_bot.memory import Embedder
     from hermes_bot.messages import Json, Result
@@ -65,6 +66,7 @@ class Around:
     """
 
     walls: Walls | None = None
+    policy: Policy | None = None
     vault: Vault | None = None
     sandbox: Sandbox | None = None
     sources: Sequence[Source] = ()
@@ -130,10 +132,13 @@ def build_toolbox(
     for name, reason in offer.off.items():
         log.info("tool.off", extra={"tool": name, "reason": reason})
     python = python_tools(around.sandbox or Sandbox(config.sandbox), config.files.roots)
+    allow: Allow = by_profile
+    if around.policy is not None:
+        allow = both(by_profile, ByAccess(around.policy, lambda name: toolbox.find(name)))  # noqa: PLW0108 - it is made below
     toolbox = CoreToolbox(
         (skill(), *core, *offer.tools, *extra, *plugged.tools),
         sources=(python, *around.sources),
-        allow=by_profile,
+        allow=allow,
         walls=around.walls,
         off=offer.off,
         vault=around.vault,

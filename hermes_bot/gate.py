@@ -11,11 +11,12 @@ from hermes_bot.config import Approvals
 from hermes_bot.consent import terms_for
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.router import Answer, Command, GoOn, NoAnswer, NotForUs, Pressed, Task, UnknownCommand
-from hermes_bot.store import approvals, audit, questions, threads
+from hermes_bot.store import approvals, audit, questions, runs, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.turns import turns_of_bots
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Mapping
     from datetime import datetime
 
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 
 BOT_TURNS = 3  # of programs in a thread without a person between (platforms.md P32)
 ONE_ROW = timedelta(hours=1)  # between two audit rows about a place that is not ours
+MOST_NOTICES, NOTICES_WITHIN = 5, timedelta(minutes=10)  # to one person in one place; then silence
 MOST_PLACES = 1_000  # that are remembered so; more of them are a flood, and get no rows
 # a question on a budget asks for a fresh allowance; on one that is shared, for what is others' too
 TO_ANSWER: Mapping[QuestionKind, Verb] = {
@@ -59,6 +61,7 @@ class Gate:
         self._db = db
         self._clock = clock
         self._told: dict[str, datetime] = {}
+        self._notices: dict[str, list[datetime]] = {}
 
     async def admits(self, said: Incoming) -> bool:
         """Whether something may be stored at all; what may not leaves an audit row an hour and nothing else.
@@ -89,14 +92,44 @@ class Gate:
             return ""
         about = said.press.question if said.press else str(said.thread)
         where = await self._where(said)
-        if verb == "approve":
+        if verb == "answer" and self.policy.answers == "asker":
+            verdict = await self._may_answer(said, where, question)
+            if not verdict.ok and said.kind == "message" and not said.addressed:
+                return ""  # people may talk while a question is open
+        elif verb == "approve":
             asked = said.press.question if said.press else question.question.id if question else ""
             verdict = await self._may_approve(said.user, where, asked)
         else:
             verdict = await self.may(said.user, verb, where, about)
         if verdict.ok:
             return None
-        return "" if verdict.is_silent else verdict.why
+        return "" if verdict.is_silent or self._is_told(said, where) else verdict.why
+
+    def _is_told(self, said: Incoming, where: Where) -> bool:
+        """Whether somebody has had their notices here for a while; a press is always answered."""
+        if said.kind != "message":
+            return False
+        now, key = self._clock.now(), f"{said.user} {where}"
+        told = [at for at in self._notices.get(key, ()) if now - at < NOTICES_WITHIN]
+        if len(self._notices) > MOST_PLACES:
+            self._notices.clear()
+        self._notices[key] = [*told, now][-MOST_NOTICES:]
+        return len(told) >= MOST_NOTICES
+
+    async def _may_answer(self, said: Incoming, where: Where, question: QuestionRecord | None) -> Verdict:
+        """Ask whether somebody may answer, where only the asker of the task may; write down a no."""
+        pressed = said.press.question if said.press else ""
+
+        def asker(db: sqlite3.Connection) -> tuple[str, str]:
+            asked = questions.get(db, pressed) if pressed else question
+            run = runs.get(db, asked.run) if asked else None
+            return (run.asker, asked.question.id) if run and asked else (said.user, str(said.thread))
+
+        who, about = await self._db.read(asker)
+        verdict = self.policy.may_answer(said.user, who, where)
+        if not verdict.ok:
+            await self._note(Entry(said.user or "nobody", "access.answer", about, "refused", str(where)))
+        return verdict
 
     async def _may_approve(self, person: str, where: Where, asked: str) -> Verdict:
         """Ask whether somebody may consent to what an approval is about, and write down a no."""

@@ -75,6 +75,12 @@ _SHAPES = {
 }
 _ANY_SHAPE = (re.compile(r"([^:*\s]+:)?([^:*\s]+|\*)"), "platform:workspace:id or platform:id")
 
+
+def _place_name(text: str) -> str:
+    return _patterns((text,))[0]
+
+
+PlaceName = Annotated[str, AfterValidator(_place_name)]
 Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
 Zone = Annotated[str, AfterValidator(_zone)]
 Address = Annotated[str, AfterValidator(read_address)]

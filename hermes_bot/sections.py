@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from hermes_bot.keys import PATH, Address, Patterns, Zone, read_address
+from hermes_bot.keys import PATH, Address, Patterns, PlaceName, Zone, read_address
 
 
 class _Section(BaseModel):
@@ -256,11 +256,20 @@ class Adapters(_Section):
     telegram: TelegramSection | None = None
 
 
+RoleName = Literal["guest", "member", "operator", "admin"]
+
+
 class Access(_Section):
     """``[access]``: who may, and where; lists of stable ids like ``slack:T1:U1`` and ``telegram:7``.
 
     ``*`` stands for any last part (``slack:T1:*``). An empty list is nobody, but for ``members``: where that
     is empty, everybody in the listed channels is a member. ``bots`` are other programs that may speak to us.
+
+    Attributes:
+        answers: who may answer what a run asks: anyone who may speak there, or the asker alone.
+        tools: the tools of a role, by name or glob; a role without a list has the list of the one above it.
+        places: the tools of a channel, by ``platform:workspace:id``; a channel without a list has all.
+        risks: the worst that a role's tools may do; a role without one has that of the one above it.
     """
 
     admins: Patterns = ()
@@ -268,6 +277,10 @@ class Access(_Section):
     members: Patterns = ()
     channels: Patterns = ()
     bots: Patterns = ()
+    answers: Literal["anyone", "asker"] = "anyone"
+    tools: dict[RoleName, tuple[str, ...]] = Field(default_factory=dict)
+    places: dict[PlaceName, tuple[str, ...]] = Field(default_factory=dict)
+    risks: dict[RoleName, Literal["read", "write", "danger"]] = Field(default_factory=dict)
 
 
 class Approval(_Section):

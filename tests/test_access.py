@@ -152,7 +152,7 @@ def test_a_listed_program_is_a_guest_whatever_else_names_it_and_is_never_answere
 ) -> None:
     lists = policy(bots=("slack:T1:B2",), admins=("slack:T1:B2",))
     verdict = lists.allowed("slack:T1:B2", verb, LISTED)
-    assert verdict.ok == (verb in ("ask", "command", "answer"))
+    assert verdict.ok == (verb in ("ask", "command", "answer", "use"))
     assert verdict.is_silent != verdict.ok
 
 

@@ -346,6 +346,7 @@ def _absorb(
         data["stale"] = age.as_of
     if is_outside(result):
         data["hindered"] = True
+    data |= _rule(result)
     if prepared and prepared.key:
         data["effect"] = is_new
     if isinstance(result.data, str):
@@ -397,6 +398,11 @@ def _marks(data: Any) -> dict[str, Any]:
     outside = next((str(one["outside"]) for one in told if one.get("outside")), "")
     marks: dict[str, Any] = {"outside": outside} if outside else {}
     return {**marks, "private": True} if any(one.get("private") for one in told) else marks
+
+
+def _rule(result: Result) -> dict[str, Any]:
+    """Return the rule by which a call was refused, for the audit."""
+    return {"code": result.error.code} if result.status == "denied" and result.error else {}
 
 
 def _files(data: Any, workspace: Path) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,7 +32,7 @@ from hermes_bot.store.spend import Payer, Spent
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime, tzinfo
 
     from hermes_bot.messages import Incoming, Outgoing, ThreadKey
@@ -145,6 +146,9 @@ class RunJournal:
                 runs.calm(db, state.parent or state.run)  # a child's progress is its parent's
             if outcome and effects.settle(db, outcome.key, outcome.result, now):
                 audit.note(db, _done(state, outcome, rows), now)
+            for row in rows:
+                if row.status == "denied" and row.phase in ("absorb", "step"):
+                    audit.note(db, _denied(state, row), now)
             _book(db, state, rows, self._desk.zone)
             self._shares = self._desk.shares(db, state.asker, state.thread)
             follow(db, state, now)
@@ -220,13 +224,23 @@ def _asked(state: RunState, consent: Consent) -> Entry:
     return Entry(state.asker or "nobody", "approval.ask", consent.tool, "asked", detail)
 
 
+def _denied(state: RunState, row: Row) -> Entry:
+    """Return the audit row of a call that was not let through: which, and by which rule."""
+    data = row.data.get("data")
+    code = row.data.get("code") or (data.get("code", "") if isinstance(data, Mapping) else "")
+    detail = f"run={state.run} action={row.action_hash}{_signs(state)} rule={code or 'denied'}"
+    return Entry(state.asker or "nobody", "tool.denied", row.action, "refused", detail)
+
+
+def _signs(state: RunState) -> str:
+    marks = (("tainted", state.is_tainted), ("private", state.is_private))
+    return "".join(f" {sign}" for sign, is_on in marks if is_on)
+
+
 def _done(state: RunState, outcome: Outcome, rows: Sequence[Row]) -> Entry:
     """Return the audit row of an effect: which call, under what signs, and how it ended; no contents."""
     row = next((row for row in rows if row.action_hash), rows[-1])
-    signs = " ".join(
-        sign for sign, is_on in (("tainted", state.is_tainted), ("private", state.is_private)) if is_on
-    )
-    detail = f"run={state.run} action={row.action_hash}{f' {signs}' if signs else ''}"
+    detail = f"run={state.run} action={row.action_hash}{_signs(state)}"
     return Entry(state.asker or "nobody", "tool.run", row.action, effects.state_of(outcome.result), detail)
 
 
