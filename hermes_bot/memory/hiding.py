@@ -29,14 +29,21 @@ def hider(texts: Sequence[str]) -> Callable[[str], str]:
     known = frozenset(word for meaning in meanings for word in meaning)
 
     def hide(text: str) -> str:
-        plain = folded(text)
-        if not any(word in plain for word in known) and not any(quote.search(text) for quote in quotes):
+        if not _speaks_of(text, known) and not any(quote.search(text) for quote in quotes):
             return text
         for quote in quotes:
             text = quote.sub(INSTEAD, text)
-        return _SENTENCES.sub(lambda found: _hidden(found.group(), meanings), text)
+        return _SENTENCES.sub(
+            lambda found: _hidden(found[0], meanings) if _speaks_of(found[0], known) else found[0], text
+        )
 
     return hide
+
+
+def _speaks_of(text: str, words: frozenset[str]) -> bool:
+    """Whether some of the words may be in a text; quickly, for most texts have none."""
+    plain = folded(text)
+    return any(word in plain for word in words)
 
 
 def _quote(text: str) -> re.Pattern[str]:

@@ -66,8 +66,7 @@ class Memories:
         """Return what somebody may know here and has to do with a text, the best first."""
         sight = reader.sight(self.clock.now())
         by_words = await self.db.read(lambda db: memories.matching(db, sight, any_of(text), RANKED))
-        by_meaning = await self._near(text, reader)
-        order = fused([[one.id for one in by_words], by_meaning])
+        order = fused([by_words, await self._near(text, reader)])[: limit if scope is None else None]
         found = await self.db.read(lambda db: memories.seen_by_id(db, sight, order))
         return [
             found[number] for number in order if number in found and scope in (None, found[number].scope)
@@ -82,12 +81,17 @@ class Memories:
     async def choices(self, what: str, reader: Reader) -> list[Memory]:
         """Return what somebody may mean by a number or words, of what they may know here."""
         sight = reader.sight(self.clock.now())
-        if is_number(what):
-            found = await self.db.read(
-                lambda db: memories.seen_by_id(db, sight, [int(what.strip().lstrip("#"))])
+
+        def look(db: sqlite3.Connection) -> list[Memory]:
+            is_one = is_number(what)
+            ids = (
+                [int(what.strip().lstrip("#"))]
+                if is_one
+                else memories.matching(db, sight, all_of(what), LISTED)
             )
-            return list(found.values())
-        return await self.db.read(lambda db: memories.matching(db, sight, all_of(what), LISTED))
+            return list(memories.seen_by_id(db, sight, ids).values())
+
+        return await self.db.read(look)
 
     async def forget(
         self, memory: Memory, reader: Reader, named: str = "", run: str = ""
