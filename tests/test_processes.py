@@ -20,6 +20,7 @@ ALLOWED = {
     "hermes_bot/sandbox/launch.py": "the door: foreign code, behind bubblewrap",
     "hermes_bot/sandbox/room.py": "asks bubblewrap for its version",
     "hermes_bot/sandbox/probe.py": "runs inside the sandbox, and counts how often it may fork there",
+    "hermes_bot/mcp/stdio.py": "the MCP servers that the operator named",
     "hermes_bot/tools/processes.py": "our own scripts for pages and databases, so that they can be ended",
     "hermes_bot/tools/search.py": "our own pattern_worker, so that an endless pattern can be ended",
     "hermes_bot/cli/service.py": "asks the interpreter of a unit whether the program is installed there",
