@@ -235,6 +235,23 @@ def test_the_installed_wheel_diagnoses_the_demo_from_any_folder(installed: Path,
     assert "postgres.log:249" in done.stdout
 
 
+def test_the_installed_wheel_says_that_the_evaluations_tasks_come_with_the_source(
+    installed: Path, tmp_path: Path
+) -> None:
+    script = "import hermes_bot.cli as cli; cli.main()"
+    done = subprocess.run(  # noqa: S603 - the command is the test's own
+        [sys.executable, "-c", script, "eval"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "not with the wheel" in done.stderr
+
+
 def test_the_installed_wheel_runs_the_demo_from_any_folder(installed: Path, tmp_path: Path) -> None:
     script = "import sys, hermes_bot.cli as cli; assert 'site' in cli.__file__, cli.__file__; cli.main()"
     with subprocess.Popen(  # noqa: S603 - the command is the test's own

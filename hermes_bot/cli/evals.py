@@ -137,6 +137,8 @@ def _print(report: Report) -> None:
             sys.stdout.write(f"Wrong: {one.task} with seed {one.seed}: {why}.\n")
     for said in report.missed:
         complain(said)
+    if not report.missed:
+        sys.stdout.write("All targets are met.\n")
 
 
 def _row(one: Figures) -> Sequence[str]:

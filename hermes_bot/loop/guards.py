@@ -180,8 +180,11 @@ def finish_problem(state: RunState, finish: Finish) -> str:
 
 
 def _evidence_problem(state: RunState, finish: Finish) -> str:
-    if not state.tried_tools:
-        return ""  # a task that used no tool needs no evidence
+    if (
+        not state.tried_tools
+    ):  # a task that used no tool needs no evidence; what is none is refused all the same
+        made_up = [item for item in finish.evidence if _names_later_round(state, item)]
+        return f"Evidence {', '.join(made_up)}: there is no such round." if made_up else ""
     ok = ", ".join(f"round {number}" for number in sorted(state.ok_rounds)[-8:]) or "none yet"
     if not finish.evidence:
         return (
@@ -194,6 +197,10 @@ def _evidence_problem(state: RunState, finish: Finish) -> str:
     return (
         f"Evidence {', '.join(wrong)}: no such round or tool of this run has status ok. With status ok: {ok}."
     )
+
+
+def _names_later_round(state: RunState, item: str) -> bool:
+    return any(int(number) > state.round for number in _ROUND.findall(item[:200]))
 
 
 def _is_evidence(state: RunState, item: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cli.shell import Shell
+from endpoint import Endpoint, act, finish, in_thread
 
 SMALL = str(Path(__file__).parent / "small.yaml")
 
@@ -61,6 +62,18 @@ def test_a_task_that_nobody_wrote_and_a_model_that_is_not_set_are_misuse(shell: 
     no_model = shell.run("eval", "--script", SMALL, "--model")
     assert no_model.code == 2
     assert "[model]" in no_model.err
+
+
+def test_a_real_endpoint_is_measured_with_the_same_tasks_and_tools(shell: Shell) -> None:
+    script = [act("release", service="shop"), finish("4.2.0 runs.", evidence=["round 1"])]
+    with in_thread(Endpoint(script, otherwise=finish("I cannot tell."))) as endpoint:
+        env = {"HERMES_MODEL__BASE_URL": endpoint.url, "HERMES_MODEL__NAME": "real"}
+        words = ("--model", "--tool-fault", "0", "--jobs", "1", "--json")
+        one = shell.run("eval", "--script", SMALL, "--task", "read", *words, **env)
+        all_of_them = shell.run("eval", "--script", SMALL, *words, **env)
+    assert (one.code, one.object["completion"], one.object["token_ratio"]) == (0, 1.0, None)
+    assert (all_of_them.code, all_of_them.object["completion"]) == (1, 0.0)
+    assert endpoint.requests[0]["model"] == "real"
 
 
 def test_a_kept_folder_can_be_looked_into(shell: Shell) -> None:

@@ -95,6 +95,11 @@ def test_an_answer_that_only_speaks_of_later_is_one(answer: str) -> None:
     assert finish_problem(begun(), Finish(answer, 0.9)) == ""
 
 
+def test_a_round_that_is_none_is_no_evidence_even_where_none_is_needed() -> None:
+    assert "no such round" in finish_problem(begun(), Finish("All is well.", 0.9, ("round 8",)))
+    assert finish_problem(begun(), Finish("Two and two is four.", 0.9, ("arithmetic",))) == ""
+
+
 def test_what_was_arranged_for_later_may_be_said() -> None:
     state = called(begun(), "add_schedule", {"x": 1}, Result("ok", "done"), effect=True)
     assert finish_problem(state, Finish("I will report back at nine.", 0.9, ("round 1",))) == ""
