@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed, decide
 from hermes_bot.errors import ModelError
-from hermes_bot.fold import apply, write_files
+from hermes_bot.fold import apply
 from hermes_bot.loop import checking, remarks
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.allowance import exhausted, over_share
 from hermes_bot.loop.context import build
 from hermes_bot.loop.freshness import age_of
 from hermes_bot.loop.guards import may_not_run, same_calls
-from hermes_bot.loop.noise import is_binary
+from hermes_bot.loop.observed import told_by
 from hermes_bot.loop.planning import checklist, is_outside
 from hermes_bot.loop.reflection import stop_of
-from hermes_bot.loop.verdict import DELEGATE, NOTHING, RUN_SKILL, Offer, failure, judged, skill_call
-from hermes_bot.messages import Attachment, Result, failed, origin_of
+from hermes_bot.loop.verdict import NOTHING, Offer, failure, judged, skill_call
+from hermes_bot.messages import Result, failed
 from hermes_bot.ports import Outcome, Prepared, ToolContext, taken_back
 from hermes_bot.state import Question, Row
 from hermes_bot.written import write_decision
@@ -45,10 +44,6 @@ NOT_KNOWN = failed(
     "with a read, or ask a person.",
     status="unknown",
 )
-
-
-CHILD_KEYS = frozenset({"run", "status", "rounds", "tokens", "cost", "ms", "effects", "unknowns"})
-"""What the result of ``delegate`` says of each child, beside its answer."""
 
 
 async def offer_nothing(workspace: Path, paths: Sequence[str]) -> Offer:
@@ -346,22 +341,9 @@ def _absorb(
         data["stale"] = age.as_of
     if is_outside(result):
         data["hindered"] = True
-    data |= _rule(result)
     if prepared and prepared.key:
         data["effect"] = is_new
-    if isinstance(result.data, str):
-        data["plain"] = True  # no line of it is a field
-    if action.name not in (RUN_SKILL, DELEGATE):  # a chain's steps have said it themselves
-        data |= origin_of(result, action.name, is_private=prepared is not None and prepared.is_private)
-    if _may_come_again(result):
-        data["passing"] = True
-    if isinstance(result.data, Mapping) and "report" in result.data:
-        data["report"] = result.data["report"]
-    if action.name == RUN_SKILL:
-        data |= _of_skill(result.data, pen.workspace)
-    if action.name == DELEGATE and (children := _children(result.data)):
-        data["children"] = children
-        data |= _marks(result.data)
+    data |= told_by(result, action.name, pen.workspace, is_private=bool(prepared and prepared.is_private))
     pen.write(
         "absorb",
         data,
@@ -369,47 +351,6 @@ def _absorb(
         action_hash=action.hash,
         status=taken.status,
         latency_ms=max((result.duration_ms, *(one["ms"] for one in data.get("children", ())))),
-    )
-
-
-def _may_come_again(result: Result) -> bool:
-    """Whether the same call may yet bring something: its failure passes, or nothing legible came."""
-    if not result.is_ok:
-        return result.error is not None and result.error.retryable
-    return isinstance(result.data, str) and (not result.data.strip() or is_binary(result.data))
-
-
-def _of_skill(data: Any, workspace: Path) -> dict[str, Any]:
-    """Return what a skill's result says beside its text, as row data."""
-    verify = isinstance(data, Mapping) and data.get("verify") is True
-    files = _files(data, workspace)
-    return ({"verify": True} if verify else {}) | ({"files": files} if files else {})
-
-
-def _children(data: Any) -> list[dict[str, Any]]:
-    """Return what each delegated run used and did as row data: it counts as the run's own."""
-    told = data.get("results", [data]) if isinstance(data, Mapping) else []
-    return [{key: one[key] for key in CHILD_KEYS} for one in told if one.keys() >= CHILD_KEYS]
-
-
-def _marks(data: Any) -> dict[str, Any]:
-    """Return what delegated runs read from outside, or of what is not for all: their parent has it now."""
-    told = data.get("results", [data]) if isinstance(data, Mapping) else []
-    outside = next((str(one["outside"]) for one in told if one.get("outside")), "")
-    marks: dict[str, Any] = {"outside": outside} if outside else {}
-    return {**marks, "private": True} if any(one.get("private") for one in told) else marks
-
-
-def _rule(result: Result) -> dict[str, Any]:
-    """Return the rule by which a call was refused, for the audit."""
-    return {"code": result.error.code} if result.status == "denied" and result.error else {}
-
-
-def _files(data: Any, workspace: Path) -> list[dict[str, Any]]:
-    """Return a chain's files as row data, by where they lie; what other tools give is data, never a file."""
-    found = data.get("files", ()) if isinstance(data, Mapping) else ()
-    return write_files(
-        Attachment(one["name"], str(workspace / one["path"]), about=one["about"]) for one in found
     )
 
 

@@ -150,7 +150,8 @@ class RunJournal:
                 if row.status == "denied" and row.phase in ("absorb", "step"):
                     audit.note(db, _denied(state, row), now)
             _book(db, state, rows, self._desk.zone)
-            self._shares = self._desk.shares(db, state.asker, state.thread)
+            if any(row.phase == "judge" or row.tokens_in or row.tokens_out for row in rows):
+                self._shares = self._desk.shares(db, state.asker, state.thread)
             follow(db, state, now)
             if self._desk.after is not None:
                 self._desk.after(db, state)

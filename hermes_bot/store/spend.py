@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
     from datetime import date
 
 
@@ -64,26 +63,15 @@ class OfDay:
     all: Spent
 
 
-_OF_DAY = """SELECT user = ?, channel = ?, SUM(tokens_in), SUM(tokens_out), SUM(cost) FROM spend
-    WHERE day = ? GROUP BY 1, 2"""
+_SUMS = "COALESCE(SUM(tokens_in){0}, 0), COALESCE(SUM(tokens_out){0}, 0), COALESCE(SUM(cost){0}, 0.0)"
+_WHOSE = (" FILTER (WHERE user = :user)", " FILTER (WHERE channel = :channel)", "")
+_OF_DAY = f"SELECT {', '.join(map(_SUMS.format, _WHOSE))} FROM spend WHERE day = :day"  # noqa: S608 - all ours
 
 
 def of_all(db: sqlite3.Connection, day: date, user: str, channel: str) -> OfDay:
     """Return what was spent on a day, in one look at its rows."""
-    groups = [(*row[:2], Spent(*row[2:])) for row in db.execute(_OF_DAY, (user, channel, day.isoformat()))]
-    return OfDay(
-        _sum(spent for by_user, _, spent in groups if by_user),
-        _sum(spent for _, in_channel, spent in groups if in_channel),
-        _sum(spent for _, _, spent in groups),
-    )
-
-
-def _sum(parts: Iterable[Spent]) -> Spent:
-    total = Spent()
-    for one in parts:
-        sums = total.tokens_in + one.tokens_in, total.tokens_out + one.tokens_out, total.cost + one.cost
-        total = Spent(*sums)
-    return total
+    row = db.execute(_OF_DAY, {"day": day.isoformat(), "user": user, "channel": channel}).fetchone()
+    return OfDay(Spent(*row[:3]), Spent(*row[3:6]), Spent(*row[6:]))
 
 
 def of_run(db: sqlite3.Connection, run: str) -> Spent:
