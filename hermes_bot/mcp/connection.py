@@ -41,6 +41,7 @@ _CLIENT = types.Implementation(name="hermes-bot", version=__version__)
 _ANSWER: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
+_TOOLS = TypeAdapter(list[types.Tool])
 _Transport: TypeAlias = TransportContext
 
 
@@ -98,7 +99,8 @@ class Link:
             cursor = page.next_cursor
             if not cursor or len(self._wire.offered) > MAX_TOOLS:
                 break
-        return read_listing(self._wire.offered)
+        # in a thread: the first look at hundreds of schemas takes a second
+        return await asyncio.to_thread(read_listing, tuple(self._wire.offered))
 
     async def follow_changes(self) -> None:
         """Have the server say when its tools change, where the protocol wants to be asked for that."""
@@ -225,14 +227,17 @@ class _Wire(JSONRPCDispatcher[_Transport]):
         raw = await super().send_raw_request(method, params, opts, _related_request_id=_related_request_id)
         if method != "tools/list" or not isinstance(raw.get("tools"), list):
             return raw
-        self.offered += raw["tools"]
-        return {**raw, "tools": [one for one in raw["tools"] if self._is_readable(raw, one)]}
+        tools = raw["tools"][: MAX_TOOLS + 1]
+        self.offered += tools
+        if self._is_readable(raw, tools):
+            return {**raw, "tools": tools}
+        return {**raw, "tools": [one for one in tools if self._is_readable(raw, [one])]}
 
-    def _is_readable(self, raw: dict[str, Any], one: Any) -> bool:
-        """Whether the library can read a tool; it would refuse the whole list for one that it cannot."""
+    def _is_readable(self, raw: dict[str, Any], tools: list[Any]) -> bool:
+        """Whether the library can read these tools; it would refuse the whole list for one that it cannot."""
         try:
-            methods.validate_server_result("tools/list", self.version, {**raw, "tools": [one]})
-            types.Tool.model_validate(one, by_name=False)
+            methods.validate_server_result("tools/list", self.version, {**raw, "tools": tools})
+            _TOOLS.validate_python(tools, by_name=False)
         except (KeyError, ValidationError):
             return False
         return True

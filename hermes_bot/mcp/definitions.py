@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.loop.noise import one_line
@@ -107,7 +107,7 @@ def read_listing(offered: Sequence[Any]) -> Listing:
         else:
             definitions.append(Definition({key: one[key] for key in _PINNED if one.get(key) is not None}))
     if len(offered) > MAX_TOOLS:
-        refused.append(Refused("(others)", f"The server has {len(offered):,} tools; {MAX_TOOLS} are taken."))
+        refused.append(Refused("(others)", f"The server has over {MAX_TOOLS} tools; the first are taken."))
     return Listing(tuple(definitions), tuple(dict.fromkeys(refused)))
 
 
@@ -178,10 +178,13 @@ def _unfit(one: dict[str, Any], schema: dict[str, Any]) -> str:
             return f"Its schema is nested over {_DEPTH} levels deep."
     except (TypeError, ValueError, RecursionError):
         return "Its description is no JSON."
-    return _broken(schema)
+    return _broken(json.dumps(schema))
 
 
-def _broken(schema: dict[str, Any]) -> str:
+@lru_cache(maxsize=2 * MAX_TOOLS)
+def _broken(text: str) -> str:
+    """Say what is wrong with a schema; kept, since looking takes milliseconds and lists come again."""
+    schema = json.loads(text)
     # the library of MCP brings it along; loaded with the first listing, not before
     from jsonschema import SchemaError  # noqa: PLC0415
     from jsonschema.validators import validator_for  # noqa: PLC0415

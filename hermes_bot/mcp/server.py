@@ -108,6 +108,7 @@ class Server:
         self._accepted: Mapping[str, str] = {}
         self._refused: dict[str, str] = {}
         self._told: set[str] = set()
+        self._listing: Listing | None = None
         self._state: State = "starting"
         self._since = clock.now()
         self._why = ""
@@ -240,11 +241,13 @@ class Server:
                     listing = await link.tools()
             except TimeoutError as error:
                 raise ServerDown("It does not answer any more.") from error
-            await self._take(listing)
-            self._offer()
+            if listing != self._listing:  # as a rule nothing has changed
+                await self._take(listing)
+                self._offer()
 
     async def _take(self, listing: Listing) -> None:
         """Remember what is offered and what of it is accepted."""
+        self._listing = listing
         self._accepted = await self._pins.settle(self.name, listing.definitions)
         self._known = {
             one.name: one for one in listing.definitions if is_wanted(one.name, self.access.section)

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MAX_BYTES = 8 * 1024 * 1024  # of one message; what of it a result keeps is bounded after that
-_CHUNK = 65_536
+_CHUNK = _BUFFER = 262_144
 _SLOW_BYTES = 262_144  # from here on a message is read in a thread
 _ENDS_BYTES = 256  # of a line that is too long, kept at either end to find whose answer it was
 _GRACE_SECONDS = 2.0  # MCP 2025-11-25, lifecycle, "Shutdown": close the input, wait, terminate, kill
@@ -92,6 +92,7 @@ async def program_streams(program: Program, remarks: Remarks) -> AsyncIterator[T
         stderr=asyncio.subprocess.PIPE,
         cwd=program.folder,
         env={**get_default_environment(), **program.env},
+        limit=_BUFFER,
         start_new_session=True,  # a group of its own, so that its children end with it
     )
     heard, hear = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -174,7 +175,7 @@ async def _lines(stream: asyncio.StreamReader | None, limit: int) -> AsyncIterat
                 yield b"".join((*parts, part))
             parts, length, head, tail = [], 0, b"", b""
         head = head or rest[:_ENDS_BYTES]
-        tail = (tail + rest)[-_ENDS_BYTES:]
+        tail = (tail + rest[-_ENDS_BYTES:])[-_ENDS_BYTES:]
         length += len(rest)
         parts = [*parts, rest] if length <= limit else []
     if parts and 0 < length <= limit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 from typing import TYPE_CHECKING, Any
@@ -221,7 +222,9 @@ async def test_an_answer_of_200_megabytes_fails_its_call_alone(tmp_path: Path) -
     async with serving(tmp_path, script, {"wiki": section}) as it:
         talk = it.talk()
         await talk.say("do it")
-        await talk.heard()
+        async with asyncio.timeout(120):  # 200 MB take their time where everything else is busy too
+            while not it.world.posts:
+                await it.settle()
         assert "bytes, and 8,388,608 are taken at most" in await observation(it, 1)
         assert "status ok" in await observation(it, 2)
 
@@ -362,3 +365,13 @@ async def test_status_and_doctor_tell_of_servers_and_of_what_changed(tmp_path: P
         stood = await standing(it.app)
         assert [one for one in stood["troubles"] if "gone is down since" in one]
         assert [one for one in stood["troubles"] if "wiki: 1 of its tools are not what was accepted" in one]
+
+
+async def test_of_thousands_of_tools_the_first_five_hundred_are_looked_at(tmp_path: Path) -> None:
+    many = [mcpserver.tool(f"report_{number}") for number in range(2_000)]
+    section = wiki(tmp_path, *many, connect_seconds=60)
+    async with serving(tmp_path, [], {"shop": section}, wait_seconds=0) as it:
+        await it.app.mcp.ready(60)
+        [standing] = it.app.mcp.health()
+    assert standing.tools == 500
+    assert "over 500 tools" in standing.refused[0].why
