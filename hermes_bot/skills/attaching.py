@@ -29,8 +29,8 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 class Keep(Protocol):
     """Whoever writes files into a thread's workspace."""
 
-    async def __call__(self, workspace: Path, path: str, text: str) -> None:
-        """Put a text file in place, also where there is one of this name.
+    async def __call__(self, workspace: Path, path: str, text: str, *, copy_of: str = "") -> None:
+        """Put a text file, or a copy of another file of the workspace, in place of what has the name.
 
         Raises:
             ToolError: it cannot be written; says why.
@@ -63,13 +63,21 @@ async def make_files(templates: Sequence[FileTemplate], names: Mapping[str, Any]
         try:
             file = _named(one, names, {other.name for other in made.files})
             path = f"{folder}/{file.name}"
-            text = _bounded(render(one.text, names, where=one.file).strip() + "\n")
-            await bench.keep(bench.context.workspace, path, text)
+            await _keep(one, path, names, bench)
         except (SkillError, ToolError) as error:
             made = Made(made.files, (*made.problems, str(error)))
         else:
             made = Made((*made.files, Attachment(file.name, path, about=file.about)), made.problems)
     return made
+
+
+async def _keep(one: FileTemplate, path: str, names: Mapping[str, Any], bench: Bench) -> None:
+    workspace = bench.context.workspace
+    if one.path:
+        made = render(one.path, names, where=f"chain.yaml: attach {one.file}, path").strip()
+        await bench.keep(workspace, path, "", copy_of=made)
+    else:
+        await bench.keep(workspace, path, _bounded(render(one.text, names, where=one.file).strip() + "\n"))
 
 
 def _named(one: FileTemplate, names: Mapping[str, Any], taken: Container[str]) -> Attachment:

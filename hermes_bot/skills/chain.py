@@ -116,6 +116,7 @@ class FileTemplate:
 
     Attributes:
         text: the template's text, read with the chain; ``file`` is where it was read, for messages.
+        path: a template of the path of a file that a step made in the workspace; then there is no text.
         about: what it shows, in words, for who cannot see it.
     """
 
@@ -123,6 +124,7 @@ class FileTemplate:
     text: str
     file: str
     about: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ def _written(chain: Chain) -> Iterator[tuple[str, str]]:
     """Yield where and what is filled in once all steps are done."""
     yield chain.report_name, chain.report
     for file in chain.attach:
-        yield file.file, file.text
+        yield (f"chain.yaml: attach {file.file}, path", file.path) if file.path else (file.file, file.text)
         yield f"chain.yaml: attach {file.file}, name", file.name
         yield f"chain.yaml: attach {file.file}, about", file.about
 
@@ -214,7 +214,7 @@ def _state(skill: Skill, text: str) -> RunState:
     return RunState("check", ThreadKey("check", "check", "check", "check"), "check", goal, Limits(), round=1)
 
 
-async def _keep_nothing(workspace: Path, path: str, text: str) -> None:
+async def _keep_nothing(workspace: Path, path: str, text: str, *, copy_of: str = "") -> None:
     """Write no file."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -114,8 +114,17 @@ class _Step(_Model):
 
 class _Attach(_Model):
     name: Text = Field(min_length=1)
-    template: Text
+    template: Text = ""
+    path: Text = ""
     about: Text = ""
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if bool(self.template) == bool(self.path):
+            raise ValueError(
+                "names either the template of its content or the path of a file that a step made"
+            )
+        return self
 
 
 class _Chain(_Model):
@@ -259,6 +268,8 @@ def _refuse_bad_names(parameters: list[str], steps: list[str]) -> None:
 
 
 def _file(folder: Path, model: _Attach) -> FileTemplate:
+    if model.path:
+        return FileTemplate(model.name, "", model.name, model.about, model.path)
     text = _template(folder, "attach", model.template)
     return FileTemplate(model.name, text, model.template, model.about)
 

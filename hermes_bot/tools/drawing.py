@@ -280,7 +280,10 @@ def _draw_histogram(axes: Axes, chart: Chart) -> list[Any]:
 
 def _bins(values: Sequence[float]) -> int:
     """Return how many bins: Sturges' number, within what can be told apart."""
-    return int(min(40, max(5, np.ceil(np.log2(len(values)) + 1)))) if len(set(values)) > 1 else 1
+    spread = max(values) - min(values)
+    if spread <= 1e-9 * max(map(abs, values)):  # more edges than numbers lie between
+        return 1
+    return int(min(40, max(5, np.ceil(np.log2(len(values)) + 1))))
 
 
 _DRAW = {

@@ -131,17 +131,21 @@ def write_file(
     return Result("ok", {"path": path, "bytes": len(data), "replaced": replaced}, source=path)
 
 
-async def keep_text(workspace: Path, path: str, text: str) -> None:
-    """Put a text file into a workspace; what chains keep their files with.
+async def keep_text(workspace: Path, path: str, text: str, *, copy_of: str = "") -> None:
+    """Put a text file, or a copy of another, into a workspace; what chains keep their files with.
 
     Raises:
         ToolError: as ``FileDoor.write``.
     """
     try:
-        await asyncio.to_thread(_write, workspace, path, text.encode("utf-8", "replace"))
+        await asyncio.to_thread(_keep, workspace, path, text.encode("utf-8", "replace"), copy_of)
     except OSError as error:
         said = f"{path[-120:]!r} cannot be written ({error.strerror})."
         raise ToolError("unreadable", said) from error
+
+
+def _keep(workspace: Path, path: str, data: bytes, copy_of: str) -> None:
+    _write(workspace, path, FileDoor(workspace).read(copy_of) if copy_of else data)
 
 
 def _write(workspace: Path, path: str, data: bytes) -> bool:

@@ -73,7 +73,7 @@ def _others() -> tuple[str, ...]:
 
 @cache
 def _newer() -> tuple[str, ...]:
-    """Return fonts that came to the host after matplotlib made its list; looked for once, when one is missed."""
+    """Return fonts that came after matplotlib made its list of them; looked for once, when one is missed."""
     known = {one.fname for one in font_manager.fontManager.ttflist}
     before = set(_others())
     for path in set(font_manager.findSystemFonts()) - known:

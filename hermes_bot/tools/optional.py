@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from hermes_bot.tools.chart import chart_tool
 from hermes_bot.tools.http import http_tool
 from hermes_bot.tools.sql import can_ask_postgres, databases, sql_tool
 from hermes_bot.tools.websearch import Brave, SearchProvider, SearXNG, search_tool
@@ -35,10 +36,10 @@ class Offer:
 
 
 def optional_tools(config: Config) -> Offer:
-    """Return the tools on the web and on databases that are installed and configured."""
+    """Return the tools on the web, on databases and for charts that are installed and configured."""
     tools: list[Tool] = []
     off: dict[str, str] = {}
-    made = {"http_fetch": _http, "web_search": _search, "sql_query": _sql}
+    made = {"http_fetch": _http, "web_search": _search, "sql_query": _sql, "make_chart": _chart}
     for name, make in made.items():
         came = make(config)
         if isinstance(came, str):
@@ -92,6 +93,10 @@ def _sql(config: Config) -> Tool | str:
     if not can_ask_postgres():
         sources = tuple(one for one in sources if one.engine != "postgres")
     return sql_tool(sources) if sources else "Postgres cannot be asked: install hermes-bot[postgres]."
+
+
+def _chart(config: Config) -> Tool | str:
+    return chart_tool(config.zone)
 
 
 def _missing(*modules: str) -> str:

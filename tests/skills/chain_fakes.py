@@ -190,8 +190,8 @@ class Stage:
     kept: dict[str, str] = field(default_factory=dict)
     is_full: bool = False
 
-    async def keep(self, workspace: Path, path: str, text: str) -> None:
-        del workspace
+    async def keep(self, workspace: Path, path: str, text: str, *, copy_of: str = "") -> None:
+        del workspace, copy_of
         if self.is_full:
             raise ToolError("quota", f"{path!r}: the workspace is full.")
         self.kept[path] = text

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]  # where pytest looks too
 
-from tools.toolroom import call, context
+from tools.toolroom import call, context  # noqa: E402 - as above
 
-from hermes_bot.tools.chart import chart_tool
+from hermes_bot.tools.chart import chart_tool  # noqa: E402 - as above
 
 if TYPE_CHECKING:
     from hermes_bot.messages import Json
@@ -203,7 +203,7 @@ def pictures() -> dict[str, dict[str, Json]]:
         },
         "words-long": {
             "kind": "bar",
-            "title": "A title that goes on and on, since whoever asked for it wanted everything in it, the service, the week, the reason and more",
+            "title": "A title that goes on and on, since whoever asked for it wanted everything in it " * 2,
             "x": [f"a rather long category name {n}" for n in range(6)],
             "series": [{"name": "s", "values": [5, 4, 3, 2, 1, 0]}],
             "note": "n " * 120,
