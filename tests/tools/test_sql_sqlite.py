@@ -211,6 +211,17 @@ async def test_a_database_that_is_written_meanwhile_is_read_as_it_was(tmp_path: 
     assert came.data["rows"] == [[0]]
 
 
+async def test_a_database_that_nobody_has_open_is_read_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "still.db") as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("CREATE TABLE t (a)")
+    base.close()
+    assert names_in(tmp_path) == ["still.db"]
+    came = await ask(SqlDatabase("still", "sqlite", str(tmp_path / "still.db")), "SELECT * FROM t", tmp_path)
+    assert came.is_ok
+    assert names_in(tmp_path) == ["still.db"]
+
+
 async def test_the_databases_are_named_to_the_model_and_a_slip_names_the_nearest(
     shop: SqlDatabase, tmp_path: Path
 ) -> None:
