@@ -92,11 +92,14 @@ def hosts_in(text: str) -> frozenset[str]:
 
 
 def without_query(address: str) -> str:
-    """Return an address with a sign in the place of what its query, fragment and user hold."""
-    head, slashes, rest = address.rpartition("://")
+    """Return an address with a sign in the place of what its query, fragment and user hold.
+
+    The scheme goes too: what is no address as it stands is no link either, wherever it is pasted.
+    """
+    rest = address.rpartition("://")[2]
     place = re.split(r"[?#;]", rest, maxsplit=1)[0]
     host, slash, path = place.partition("/")
-    plain = f"{head}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+    plain = f"{host.rpartition('@')[2]}{slash}{path}"
     return plain if place == rest else f"{plain}?…"
 
 
