@@ -52,6 +52,7 @@ def chart_tool(zone: ZoneInfo) -> Tool | str:
 
     @tool(
         risk="write",
+        keeps_masks=True,
         is_idempotent=True,
         reconcile=again,
         timeout=60,

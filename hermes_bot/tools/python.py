@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,6 +55,7 @@ def _python_tool(sandbox: Sandbox, roots: Sequence[Path]) -> Tool:
 
     @tool(
         risk="write",
+        keeps_masks=True,
         outside=True,
         timeout=seconds + SPARE_SECONDS,
         max_chars=8_000,
@@ -85,7 +87,7 @@ def _python_tool(sandbox: Sandbox, roots: Sequence[Path]) -> Tool:
         done = await sandbox.run(Order(code, ctx.workspace, inputs))
         return _result(done, sandbox.allowance, stamp(ctx.clock.now()))
 
-    return run_python
+    return replace(run_python, summary=run_python.summary.replace("20 s", f"{seconds:g} s"))
 
 
 def _broke_off(args: Arguments, ctx: ToolContext) -> Result:

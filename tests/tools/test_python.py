@@ -12,9 +12,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from endpoint import act
 from sharedcases import SHARED
 from tools.sandboxground import planted
 from tools.toolroom import call, context, ready
+from world import scripted
 
 from hermes_bot.tools.files import file_tools
 from hermes_bot.tools.python import python_tools
@@ -297,3 +299,16 @@ async def test_after_a_crash_it_is_known_that_the_program_broke_off(ground: Grou
     came = await box.reconcile(ready(box, "run_python", {"code": "1"}), context(ground.workspace))
     assert came is not None
     assert (came.status, fault(came)) == ("error", "broke_off")
+
+
+async def test_a_model_lets_a_program_run_and_builds_on_what_it_printed(ground: Ground) -> None:
+    script = [
+        act("run_python", code="open('sum.csv', 'w').write('a')\nprint(6 * 7)"),
+        act("finish", answer="It is 42.", confidence=0.9, evidence=["run_python"], files=["sum.csv"]),
+    ]
+    async with scripted(ground.folder / "state", script) as bot:
+        await bot.talk().say("please multiply six by seven")
+        post = await bot.talk().heard()
+        assert "42" in bot.prompts[-1]
+    assert post.text.startswith("It is 42.")
+    assert [file.name for file in post.files] == ["sum.csv"]
