@@ -238,7 +238,8 @@ def _with_children(state: RunState, children: Iterable[Mapping[str, Any]]) -> Ru
         used = replace(used, tokens=used.tokens + one["tokens"], cost=used.cost + one["cost"])
         effects += one["effects"]
         unknowns += one["unknowns"]
-    return state.changed(used=used, effects=tuple(effects), unknowns=tuple(unknowns))
+    noes = tuple(one for one in state.rulings if not one.is_yes)  # what people agreed to was for a child
+    return state.changed(used=used, effects=tuple(effects), unknowns=tuple(unknowns), rulings=noes)
 
 
 def _aside(state: RunState, row: Row) -> dict[str, Any]:

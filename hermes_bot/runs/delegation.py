@@ -111,11 +111,26 @@ class Delegation:
         found = await self._desk.db.transact("run.delegate", lambda db: self._take_up(db, parent, errands))
         states = await self._carry_all(found, context, hands)
         if question := _question(states, parent, errands):
+            await self._mark(states, context)
             return question
         ids = [child.record.id for child in found]
         return _result(
             errands, await self._desk.db.read(lambda db: [view_of(*_load(db, id_)) for id_ in ids])
         )
+
+    async def _mark(self, states: Sequence[RunState], context: ToolContext) -> None:
+        """Have the parent know what entered its children before it asks in their words."""
+        parent = context.state
+        origins = dict.fromkeys(
+            name for one in states if one.is_tainted for name in one.origins or ("a part",)
+        )
+        outside = ", ".join(origins)
+        is_private = any(one.is_private for one in states)
+        if (not outside or parent.is_tainted) and (not is_private or parent.is_private):
+            return
+        data = {"step": DELEGATE, "item": 0, "data": None, "outside": outside, "private": is_private}
+        row = Row(parent.run, parent.round, "step", self._desk.clock.now(), data, status="ok")
+        await context.journal.commit(parent, [row])
 
     def _take_up(self, db: sqlite3.Connection, parent: RunState, errands: Sequence[Errand]) -> list[Child]:
         record = runs.get(db, parent.run)
