@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.access import Where
 from hermes_bot.admin import AdminError
+from hermes_bot.auditing import audit_ops
 from hermes_bot.checkup import checkup
 from hermes_bot.errors import HermesError
 from hermes_bot.following import Settled, Showing
@@ -38,7 +39,10 @@ USER = "console:local:you"
 HISTORY_CHARS = 40_000
 MOST_LISTED = 10_000
 _KINDS: Mapping[str, type] = {
-    **dict.fromkeys(("text", "skill", "profile", "run", "name", "thread", "target"), str),
+    **dict.fromkeys(
+        ("text", "skill", "profile", "run", "name", "thread", "target", "since", "until", "actor", "verb"),
+        str,
+    ),
     "params": dict,
     "answers": list,
     "limit": int,
@@ -100,6 +104,7 @@ class Operations:
             "threads.history": self._history,
             "status": self._status,
             "doctor": self._doctor,
+            **audit_ops(self._host),
             "db.check": self._check,
             "db.backup": self._backup,
             "db.vacuum": self._vacuum,

@@ -15,6 +15,7 @@ from typer.exceptions import TyperException
 
 from hermes_bot import __version__
 from hermes_bot.cli import (
+    audit,
     daemon,
     db,
     demo,
@@ -54,6 +55,7 @@ demo.add_to(app)
 simulate.add_to(app)
 evals.add_to(app)
 status.add_to(app)
+audit.add_to(app)
 service.add_to(app)
 app.add_typer(runs.app, name="runs")
 app.add_typer(skills.app, name="skills")
