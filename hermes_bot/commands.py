@@ -200,6 +200,9 @@ def why_text(view: RunView) -> str:
             f"{one.number}.{thought} `{_short(one.call).replace('`', chr(39))}` → {one.status or 'open'}"
         )
         lines += [f"   - {step}" for step in one.steps]
+    if view.state.recalled:
+        notes = ", ".join(str(one.id) for one in view.state.recalled)
+        lines.append(f"Given from memory: notes {notes} (`memory` shows them)")
     if view.evidence:
         lines.append(f"Evidence: {', '.join(view.evidence)}; confidence {view.state.confidence:g}")
     return "\n".join(lines)

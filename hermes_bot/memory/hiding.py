@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hermes_bot.memory.words import content, folded
+from hermes_bot.memory.words import content, folded, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ def hider(texts: Sequence[str]) -> Callable[[str], str]:
     A sentence says the same where it has all the words of one that mean something, or, unless it is a
     question, none beside them.
     """
-    quotes = [_quote(text) for text in texts if text.strip()]
+    quotes = [_quote(text) for text in texts if words_of(text)]  # a mark alone stands everywhere
     meanings = [meaning for text in texts if (meaning := content(text) - _WISHES)]
     known = frozenset(word for meaning in meanings for word in meaning)
 

@@ -25,7 +25,7 @@ by continues number effect rule path outside origins
 """
 _STRUCTURE = frozenset(_STRUCTURE_NAMES.split())
 _FREE = frozenset({"args", "params", "values", "data"})  # under these all is a tool's, whatever it is called
-_POSTED = "state IN ('sent', 'dead')"  # what is still to be shown is shown as it was meant
+_POSTED = "state IN ('sent', 'dead', 'unknown')"  # what is still to be shown is shown as it was meant
 _DONE = "state IN ('done', 'cancelled')"
 _OPEN = "SELECT id FROM runs WHERE status IN ('queued', 'running', 'waiting')"
 _RUNS = "SELECT id FROM runs WHERE thread IN (SELECT value FROM json_each(:threads)) AND updated_at >= :since"

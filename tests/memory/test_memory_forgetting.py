@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from endpoint import act, finish
+from hypothesis import given
+from hypothesis import strategies as st
 from world import Running, running, scripted
 
 from hermes_bot.config import Access
 from hermes_bot.loop.rebuild import rebuild
 from hermes_bot.memory.hiding import hider
+from hermes_bot.memory.words import words_of
 from hermes_bot.messages import ThreadKey
 from hermes_bot.store import care, journal
 
@@ -189,6 +192,20 @@ async def test_a_note_kept_again_after_it_was_forgotten_has_another_number(tmp_p
 )
 def test_a_sentence_that_says_the_same_goes_and_the_others_stay(text: str, shown: str) -> None:
     assert hider(["Region is EU."])(text) == shown
+
+
+@pytest.mark.parametrize("text", ["!!!", "?", "-", " . ", ""])
+def test_a_note_of_marks_alone_hides_nothing(text: str) -> None:
+    said = "Is it up? Yes! A-B. - and more"
+    assert hider([text])(said) == said
+
+
+@given(st.text(max_size=40), st.text(max_size=80))
+def test_no_text_breaks_the_hiding_and_what_is_quoted_goes(note: str, said: str) -> None:
+    hide = hider([note])
+    hide(said)
+    if words_of(note):
+        assert words_of(hide(note)) == "forgotten"
 
 
 def test_what_programs_read_in_a_row_is_never_hidden() -> None:
