@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.errors import ToolError
+from hermes_bot.sandbox.memory import held_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ END_SECONDS = 10.0
 _CHUNK = 65_536
 _SHARE = 10  # a look at the workspace is made when ten times its own length has passed
 
-Killed = Literal["", "time", "output", "workspace"]
+Killed = Literal["", "time", "output", "workspace", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,14 @@ class Bounds:
     """When it is ended.
 
     Attributes:
+        memory_bytes: that all its processes may hold together.
         look: returns what is too much in the workspace, in words; runs in a thread.
         look_seconds: it is called at least this often.
     """
 
     seconds: float
     output_bytes: int
+    memory_bytes: int
     look: Callable[[], str]
     look_seconds: float = 0.25
 
@@ -81,13 +84,13 @@ async def launch(start: Start, bounds: Bounds) -> Ended:
     began = loop.time()
     with _pipe() as (reader, writer):
         process = await _spawn(start, writer)
-        drain = _Drain(reader, bounds.output_bytes)
+        drain, report = _Drain(reader, bounds.output_bytes), _Report(start.status)
         try:
-            killed, why = await _until_over(process, drain, bounds)
+            killed, why = await _until_over(process, drain, report, bounds)
         finally:
             drain.stop()
             await _end(process)
-            told = _told(start.status)
+            told = report.told()
             await _gone(told.get("child-pid"))
         drain.rest()
     code = None if killed else _exit_code(told, bytes(drain.held))
@@ -115,7 +118,7 @@ async def _spawn(start: Start, writer: int) -> asyncio.subprocess.Process:
 
 
 async def _until_over(
-    process: asyncio.subprocess.Process, drain: _Drain, bounds: Bounds
+    process: asyncio.subprocess.Process, drain: _Drain, report: _Report, bounds: Bounds
 ) -> tuple[Killed, str]:
     loop = asyncio.get_running_loop()
     until, next_look = loop.time() + bounds.seconds, loop.time() + TICK_SECONDS
@@ -132,6 +135,8 @@ async def _until_over(
             began = loop.time()
             if why := await asyncio.to_thread(bounds.look):
                 return "workspace", why
+            if await asyncio.to_thread(_holds_too_much, report.told().get("child-pid"), bounds.memory_bytes):
+                return "memory", ""
             next_look = loop.time() + min(_SHARE * (loop.time() - began), bounds.look_seconds)
 
 
@@ -171,17 +176,27 @@ def _bury(fd: int) -> None:
         os.waitid(os.P_PIDFD, fd, os.WEXITED | os.WNOHANG)
 
 
-def _told(status: int) -> dict[str, object]:
-    """Return what bubblewrap said: ``child-pid``, and ``exit-code`` where the command ended by itself."""
-    os.set_blocking(status, False)
-    said, told = b"", dict[str, object]()
-    with contextlib.suppress(BlockingIOError):
-        while chunk := os.read(status, _CHUNK):
-            said += chunk
-    for line in said.splitlines():
-        with contextlib.suppress(ValueError):
-            told |= json.loads(line)
-    return told
+def _holds_too_much(first: object, most: int) -> bool:
+    return isinstance(first, int) and held_below(first, most) > most
+
+
+class _Report:
+    """Reads what bubblewrap says: ``child-pid``, and ``exit-code`` where the command ended by itself."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd, self._said = fd, b""
+
+    def told(self) -> dict[str, object]:
+        """Return what was said so far."""
+        with contextlib.suppress(BlockingIOError):
+            while chunk := os.read(self._fd, _CHUNK):
+                self._said += chunk
+        told = dict[str, object]()
+        for line in self._said.splitlines():
+            with contextlib.suppress(ValueError):
+                told |= json.loads(line)
+        return told
 
 
 def _exit_code(told: dict[str, object], output: bytes) -> int:

@@ -53,7 +53,8 @@ class Allowance:
         seconds: of the clock on the wall; the same again of a processor, for each of its processes.
         output_bytes: kept of both output streams together.
         workspace_bytes: that the whole workspace may hold; ``workspace_files`` names in it, folders too.
-        memory_bytes: of each process; ``file_bytes`` of each file; ``scratch_bytes`` of /tmp.
+        memory_bytes: of each process, and of all together.
+        file_bytes: of each file; ``scratch_bytes`` of /tmp.
     """
 
     seconds: float = 20.0

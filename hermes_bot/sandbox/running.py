@@ -79,7 +79,7 @@ async def carry_out(order: Order, host: Host, allowance: Allowance, environment:
         python = f"{ENVIRONMENT}/bin/python3" if environment else PYTHON
         command = walls.command((python, "-B", f"{INPUTS}/{PROGRAM}", *order.arguments))
         look = partial(_too_much, order.workspace, allowance)
-        bounds = Bounds(allowance.seconds, allowance.output_bytes, look)
+        bounds = Bounds(allowance.seconds, allowance.output_bytes, allowance.memory_bytes, look)
         try:
             ended = await launch(Start(command, opened.inherited(), opened.status[0]), bounds)
         except asyncio.CancelledError:

@@ -40,6 +40,7 @@ ERRORS = {
     "exit_status": "the program ended with an error; its output says which",
     "time_limit": "it took too long and was ended",
     "output_limit": "it wrote too much and was ended",
+    "memory_limit": "it took too much memory and was ended",
     "workspace_limit": "its files grew too large; it was ended and they were removed",
     "invalid_input": "the files cannot be handed in",
 }
@@ -157,6 +158,9 @@ def _fault(done: Done, allowance: Allowance) -> Fault | None:
         case "output":
             said = f"It was ended when it had written {allowance.output_bytes // 1024:,} KiB. Print less."
             return Fault("output_limit", said)
+        case "memory":
+            said = f"Its processes held over {allowance.memory_bytes // 1024**2:,} MiB together. Use less."
+            return Fault("memory_limit", said)
         case "workspace":
             went = f"; {done.removed:,} of its files were removed" if done.removed else ""
             return Fault("workspace_limit", f"It was ended: {ended.why}{went}. Keep less.")

@@ -83,8 +83,6 @@ def program(case: dict[str, Any]) -> str:
 @pytest.mark.shared
 @pytest.mark.parametrize("case", cases())
 async def test_the_sandbox_keeps_the_promise_of(case: dict[str, Any], ground: Ground) -> None:
-    if case.get("needs") == "cgroup":
-        pytest.skip("a run has no control group of its own")
     if case.get("profile") == "strict" and not ground.host.has_filter:
         pytest.skip("libseccomp and its binding are not there")
     ground.seconds = 3.0 if case.get("judge") == "seconds until the result" else 20.0
@@ -268,6 +266,22 @@ async def test_a_workspace_that_grows_too_large_is_brought_back(how: str, ground
     assert (ground.workspace / "kept.txt").read_text() == "kept"
     assert len(list(ground.workspace.iterdir())) < 100
     assert (await ground.run("print('goes on')")).is_ok
+
+
+async def test_the_memory_of_all_processes_is_counted_together(ground: Ground) -> None:
+    code = (
+        "import os, time\nfor i in range(8):\n"
+        "    if os.fork() == 0: b = b'x' * (100 << 20); time.sleep(9); os._exit(0)\ntime.sleep(9)"
+    )
+    assert fault(await ground.run(code)) == "memory_limit"
+
+
+async def test_memory_that_forks_share_counts_once(ground: Ground) -> None:
+    code = (
+        "import os, time\nb = b'x' * (100 << 20)\n"
+        "for i in range(12):\n    if os.fork() == 0: time.sleep(1); os._exit(0)\ntime.sleep(1)"
+    )
+    assert (await ground.run(code)).is_ok
 
 
 async def test_a_closed_workspace_is_opened_again(ground: Ground) -> None:
