@@ -7,8 +7,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from hermes_bot.messages import failed
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -137,15 +135,15 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an effect ended, for the ledger."""
+    """How an effect ended, for the ledger; without a result nothing was done, and it may be begun anew."""
 
     key: str
-    result: Result
+    result: Result | None = None
 
 
 def taken_back(prepared: Prepared) -> Outcome:
     """Return the outcome of an effect whose tool asks a person first: nothing was done, it may begin anew."""
-    return Outcome(prepared.key, failed("asked", "A person was asked first.", status="needs_confirmation"))
+    return Outcome(prepared.key)
 
 
 class Journal(Protocol):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from datetime import datetime, tzinfo
 
-    from hermes_bot.messages import Incoming, Outgoing, ThreadKey
+    from hermes_bot.messages import Incoming, Outgoing, Result, ThreadKey
     from hermes_bot.ports import Clock, Outcome, Prepared, Prior
     from hermes_bot.state import Consent, RunState, Status
     from hermes_bot.store.database import Database
@@ -144,8 +144,8 @@ class RunJournal:
             prior = _begin_effect(db, state, intent, now) if intent else None
             if calms:
                 runs.calm(db, state.parent or state.run)  # a child's progress is its parent's
-            if outcome and effects.settle(db, outcome.key, outcome.result, now):
-                audit.note(db, _done(state, outcome, rows), now)
+            if outcome:
+                _settle(db, state, outcome, rows, now)
             for row in rows:
                 if row.status == "denied" and row.phase in ("absorb", "step"):
                     audit.note(db, _denied(state, row), now)
@@ -238,11 +238,20 @@ def _signs(state: RunState) -> str:
     return "".join(f" {sign}" for sign, is_on in marks if is_on)
 
 
-def _done(state: RunState, outcome: Outcome, rows: Sequence[Row]) -> Entry:
+def _settle(
+    db: sqlite3.Connection, state: RunState, outcome: Outcome, rows: Sequence[Row], now: datetime
+) -> None:
+    if outcome.result is None:
+        effects.take_back(db, outcome.key)
+    elif effects.settle(db, outcome.key, outcome.result, now):
+        audit.note(db, _done(state, outcome.result, rows), now)
+
+
+def _done(state: RunState, result: Result, rows: Sequence[Row]) -> Entry:
     """Return the audit row of an effect: which call, under what signs, and how it ended; no contents."""
     row = next((row for row in rows if row.action_hash), rows[-1])
     detail = f"run={state.run} action={row.action_hash}{_signs(state)}"
-    return Entry(state.asker or "nobody", "tool.run", row.action, effects.state_of(outcome.result), detail)
+    return Entry(state.asker or "nobody", "tool.run", row.action, effects.state_of(result), detail)
 
 
 def _answered_message(db: sqlite3.Connection, run: str) -> str:

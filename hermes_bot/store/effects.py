@@ -83,13 +83,15 @@ def prior(db: sqlite3.Connection, key: str) -> Prior | None:
 def settle(db: sqlite3.Connection, key: str, result: Result, at: datetime) -> bool:
     """Write how an effect ended; False where that is known already.
 
-    A time-out says nothing about what happened at the other end, so it is ``unknown``. Of what waits for a
-    person nothing was done: its intent is taken back, so that it can be begun once they have spoken.
+    A time-out says nothing about what happened at the other end, so it is ``unknown``.
     """
-    if result.status == "needs_confirmation":
-        return db.execute(_TAKE_BACK, (key,)).rowcount == 1
     state = state_of(result)
     return db.execute(_SETTLE, (state, result_to_json(result), to_ms(at), key)).rowcount == 1
+
+
+def take_back(db: sqlite3.Connection, key: str) -> bool:
+    """Forget an intent whose tool asked a person first: nothing was done, and it may be begun anew."""
+    return db.execute(_TAKE_BACK, (key,)).rowcount == 1
 
 
 def state_of(result: Result) -> State:

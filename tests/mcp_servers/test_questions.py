@@ -9,7 +9,9 @@ import pytest
 from endpoint import act, finish
 from serving import observation, serving, wiki
 
+from hermes_bot.config import Skills
 from hermes_bot.mcp.fields import Unreadable, fields_of
+from hermes_bot.messages import Request
 from hermes_bot.store import effects
 
 if TYPE_CHECKING:
@@ -163,3 +165,34 @@ def test_a_form_without_fields_asks_for_a_yes() -> None:
     [field] = fields_of({})
     assert field.options == ("Yes", "Decline")
     assert field.is_declined("2")
+
+
+CHAIN = """
+parameters:
+  version: {type: string, required: true, ask: "Which version?"}
+steps:
+  - id: deploy
+    tool: wiki.ask
+    args: {text: "{{ version }}"}
+report: report.md.j2
+"""
+
+
+async def test_a_step_of_a_chain_may_be_asked_and_is_done_once(tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "deploy"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: deploy\ndescription: Deploys a version.\n---\nDeploys.\n")
+    (skill / "chain.yaml").write_text(CHAIN)
+    (skill / "report.md.j2").write_text("Deployed {{ deploy.data.text }} to {{ deploy.data.where }}.")
+    section = wiki(tmp_path, mcpserver.tool("ask"), risk={"ask": "write"})
+    skills = Skills(folders=(tmp_path / "skills",))
+    async with serving(tmp_path, [], {"wiki": section}, skills=skills) as it:
+        talk = it.talk()
+        await talk.say("", request=Request("deploy", {"version": "v2"}))
+        assert "Where shall it go?" in (await talk.heard()).text
+        await talk.say("staging")
+        assert (await talk.heard()).text == "Deployed v2 to staging."
+        [run] = await it.runs()
+        [effect] = await it.app.db.read(lambda db: effects.of_root(db, run.id))
+    assert effect.state == "done"
+    assert len(mcpserver.calls(tmp_path / "server")) == 1

@@ -83,7 +83,9 @@ class FakeJournal:
             raise KilledError
         self.rows.extend(rows)
         assert fold(self.rows) == state
-        if outcome is not None:
+        if outcome is not None and outcome.result is None:
+            del self.effects[outcome.key]
+        elif outcome is not None and outcome.result is not None:
             self.effects[outcome.key] = Prior("done" if outcome.result.is_ok else "failed", outcome.result)
         if intent is None:
             return None
