@@ -365,6 +365,7 @@ def _close_round(state: RunState, status: str, text: str, summary: str) -> RunSt
         malformed=state.malformed + 1 if isinstance(decision, Malformed) else 0,
         failures=0 if is_ok else state.failures + is_call,
         refusals=state.refusals + is_refused,
+        has_worked=is_call or (state.has_worked and not is_refused),
         ok_rounds=state.ok_rounds | {state.round} if is_ok else state.ok_rounds,
         ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
         reports=(*state.reports, (state.round, str(report))) if report else state.reports,

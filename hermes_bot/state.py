@@ -339,6 +339,7 @@ class RunState:
         reports: chains' reports, word for word, keyed by round; the last is the answer of a chain run.
         files: what goes with the post that ends the run; a later one takes the place of one of its name.
         effects: names of tools with a recorded, successful effect.
+        refusals: how many finishes were refused; ``has_worked``: a tool was called since the last of them.
         unknowns: names of tools of whose effect nobody knows whether it happened.
         is_forward: the decision at hand marked a sub-goal as done that was not done before.
         recalled: what earlier runs and people left for this one.
@@ -383,6 +384,7 @@ class RunState:
     malformed: int = 0
     failures: int = 0
     refusals: int = 0
+    has_worked: bool = True
     used: Usage = Usage()
     base: Usage = Usage()
     told_budget: bool = False

@@ -215,6 +215,25 @@ async def test_a_call_that_failed_for_a_passing_reason_may_be_made_again_up_to_f
     assert (run.reason, len(ran)) == ("failures", 5)
 
 
+async def test_a_finish_is_refused_again_after_more_work_but_not_for_ever(tmp_path: Path) -> None:
+    unsure = [finish("It may be so.", confidence=0.2, evidence=["echo"])]
+    work = [[act("echo", word=unlike(number))] for number in range(5)]
+    script = [one for step in work for one in (*step, *unsure)]
+    async with scripted(tmp_path, script, tools=Bench().tools()) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.rounds) == ("finished", 8)  # three refused, the fourth taken
+    assert post.text.startswith("_Unverified")
+
+
+async def test_a_finish_that_is_insisted_on_is_taken_as_unverified(tmp_path: Path) -> None:
+    unsure = finish("It may be so.", confidence=0.2, evidence=["echo"])
+    script = [act("echo", word="a"), unsure, unsure]
+    async with scripted(tmp_path, script, tools=Bench().tools()) as bot:
+        run, post = await ended(bot)
+    assert (run.status, run.rounds) == ("finished", 3)
+    assert post.text.startswith("_Unverified")
+
+
 async def test_a_call_that_brought_nothing_legible_may_be_made_again(tmp_path: Path) -> None:
     came = ["", "\x00\x01\x02\x03" * 20, "here it is"]
 

@@ -23,10 +23,9 @@ _THING = (
     r"services?|servers?|deployments?|databases?|disks?|caches?|folders?)\b"
 )
 _CLAIMS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        r"(?:restarted|rebooted|redeployed|deployed|rolled back|scaled)\b",
-        ("restart", "reboot", "deploy", "roll", "scale"),
-    ),
+    (r"(?:restarted|rebooted)\b", ("restart", "reboot")),
+    (r"(?:redeployed|deployed|rolled back)\b", ("deploy", "roll")),
+    (r"scaled\b", ("scale",)),
     (
         r"(?:sent|posted|notified|emailed|messaged|announced)\b",
         ("send", "post", "notify", "mail", "message", "announce"),

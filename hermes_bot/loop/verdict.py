@@ -29,6 +29,7 @@ Verdict = tuple[dict[str, Any], str]
 RUN_SKILL = "run_skill"
 DELEGATE = "delegate"
 MAX_OPTIONS = 8
+MOST_REFUSALS = 3  # finishes of one run
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +128,16 @@ def _after_call(state: RunState, check: Check) -> Verdict:
     return {"verdict": "continue"}, status
 
 
+def _may_refuse(state: RunState) -> bool:
+    """Whether a finish may be refused: once, and again where the model went on working since, a few times."""
+    return state.has_worked and state.refusals < MOST_REFUSALS
+
+
 def _finish(state: RunState, finish: Finish, offer: Offer, check: Check, at: datetime) -> Verdict:
     problem = finish_problem(state, finish) or (f"a check found: {check.problem}" if check.problem else "")
     has_rounds_left = state.spent.rounds < state.limits.rounds
     wrong = problem or (offer.problem and f"files: {offer.problem}")
-    if wrong and not state.refusals and has_rounds_left:  # in the last round the answer would be lost
+    if wrong and _may_refuse(state) and has_rounds_left:  # in the last round the answer would be lost
         return {"verdict": "refuse", "reason": f"Not accepted: {wrong}"}, "refused"
     data: dict[str, Any] = {"verdict": "finish", "confidence": finish.confidence, "verified": not problem}
     if offer.files:

@@ -105,7 +105,7 @@ def test_what_was_arranged_for_later_may_be_said() -> None:
     assert finish_problem(state, Finish("I will report back at nine.", 0.9, ("round 1",))) == ""
 
 
-@pytest.mark.parametrize("tool", ["close_ticket", "refund", "book_room", "post_message"])
+@pytest.mark.parametrize("tool", ["close_ticket", "refund", "book_room", "post_message", "scale"])
 def test_an_effect_of_another_kind_bears_nothing_out(tool: str) -> None:
     state = called(begun(), tool, {"x": 1}, Result("ok", "done"), effect=True)
     assert unsupported_claim(state, "Done: I restarted the service.")
