@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -188,6 +189,44 @@ async def test_a_saved_skill_is_there_after_a_restart(tmp_path: Path) -> None:
         await bot.talk().heard()
     async with scripted(tmp_path, tools=desk.tools(), access=ACCESS, clock=FakeClock()) as bot:
         assert bot.app.registry.find("ticket").chain is not None
+
+
+async def test_what_not_everybody_may_read_becomes_no_skill(tmp_path: Path) -> None:
+    @tool(private=True, example={"name": "a"})
+    async def ledger(name: str) -> str:
+        """Read the team's ledger."""
+        return f"{name} owes 7"
+
+    script = [act("ledger", name="ada")]
+    done = finish("Read it.", evidence=["ledger"])
+    async with scripted(tmp_path, script, otherwise=done, access=ACCESS, tools=[ledger]) as bot:
+        await bot.talk().say("What does ada owe?")
+        await bot.talk().heard()
+        await bot.quiet()
+        assert "knows what not everybody may read" in (await asked_for(bot)).text
+        assert await bot.app.db.read(skillstates.list_all) == []
+
+
+async def test_a_crash_between_folder_and_row_saves_once(tmp_path: Path) -> None:
+    desk = Desk()
+    async with done(tmp_path, desk) as bot:
+        card = await asked_for(bot)
+        real = bot.app.db.transact
+        dead = asyncio.Event()
+
+        async def transact(name: str, work: Any) -> Any:
+            if name == "skill.saved":
+                dead.set()
+                await asyncio.Event().wait()
+            return await real(name, work)
+
+        bot.app.db.transact = transact  # type: ignore[method-assign]
+        await bot.talk().press(card.buttons[YES].press.question, YES, user="boss")
+        await dead.wait()
+    async with scripted(tmp_path, tools=desk.tools(), access=ACCESS) as bot:
+        assert (await bot.talk().heard()).text.startswith("The skill **ticket** is saved and active")
+        (saved,) = await bot.app.db.read(skillstates.list_all)
+        assert saved.state == "saved"
 
 
 async def test_without_a_run_that_can_become_one_it_says_so(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ class Saving:
             return failed("bad_name", problem)
         try:
             rows = await self.db.read(lambda db: _rows_of(db, run))
+            _refuse_private(fold(rows))
             drafted = draft(name, rows)
             bed = self.bed(context)
             skill = checked(name, drafted.files, bed)
@@ -143,6 +144,19 @@ class Saving:
 
         await self.db.transact("skill.saved", store)
         return Result("ok", {"saved": name})
+
+
+def _refuse_private(state: RunState) -> None:
+    """Refuse a run whose arguments may hold what is not for all: a skill is everybody's.
+
+    Raises:
+        SkillError: it is one.
+    """
+    if state.is_private:
+        raise SkillError(
+            f"Run {state.run} knows what not everybody may read, and a skill is for all. "
+            "Have the same done in a channel, without such data."
+        )
 
 
 def _rows_of(db: sqlite3.Connection, run: str) -> list[Row]:
