@@ -79,9 +79,9 @@ def chart_tool(zone: ZoneInfo) -> Tool | str:
         unit: Annotated[str, Field(description="of the values", max_length=60)] = "",
         note: Annotated[str, Field(description="small print", max_length=300)] = "",
     ) -> Result:
-        """Draw a chart as a PNG into this thread's workspace; the files of finish send it along.
+        """Draw a PNG chart of at most 12 series of 5,000 points; the files of finish send its path along.
 
-        Up to 12 series of 5,000 points. It is a ``write`` within the workspace: nobody sees it before it is
+        It is a ``write`` within the workspace: nobody sees it before it is
         posted. The same data give the same file again.
         """
         lines = tuple(Line(one.name, one.values) for one in series)

@@ -73,9 +73,9 @@ def _python_tool(sandbox: Sandbox, roots: Sequence[Path]) -> Tool:
         ] = (),
         attempt: Annotated[int, Field(description="count up to run the same code again", ge=1)] = 1,
     ) -> Result:
-        """Run a Python program without network in this thread's workspace, for 20 s at most.
+        """Run a Python program without network, for 20 s; its first and last 3,000 characters come back.
 
-        What it prints comes back (first and last 3,000 characters), and the names of the files it made.
+        It works in this thread's workspace, and the names of the files it made come back, too.
 
         It is a ``write``, since what it makes stays in the workspace and answers may speak of it as made;
         not an ``outward`` one, since nothing can leave the sandbox. Twice is not once, as it may append to a
