@@ -84,7 +84,7 @@ def pass_over(db: sqlite3.Connection, now: datetime) -> int:
     done = [
         one
         for one in memories.forgetting(db)
-        if now - one.at > PATIENCE or redact.is_settled(db, one.threads, one.at - AT_HAND)
+        if now - one.at > PATIENCE or redact.is_settled(db, one.threads, one.since)
     ]
     for one in done:
         redact.rewrite(db, one.threads, one.since, hider(one.texts))

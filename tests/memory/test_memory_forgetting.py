@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from endpoint import act, finish
+from endpoint import act, finish, say
 from hypothesis import given
 from hypothesis import strategies as st
 from world import Running, running, scripted
 
 from hermes_bot.config import Access
 from hermes_bot.loop.rebuild import rebuild
-from hermes_bot.memory.hiding import hider
+from hermes_bot.memory.hiding import INSTEAD, hider
 from hermes_bot.memory.words import words_of
 from hermes_bot.messages import ThreadKey
 from hermes_bot.store import care, journal
@@ -169,6 +169,25 @@ async def test_a_crash_before_the_second_pass_forgets_all_the_same(tmp_path: Pat
     assert traces(tmp_path, WORD) == []
 
 
+async def test_a_task_that_waits_keeps_what_it_decided_until_it_is_over(tmp_path: Path) -> None:
+    """By what a run decided a tool is known not to run twice; all else of it is without the note at once."""
+    args = {"question": f"Is {WORD} still the code word?", "options": ["yes", "no"]}
+    asks = {"thought": f"The note says {WORD}.", "action": {"name": "request_info", "args": args}}
+    async with scripted(tmp_path, [finish("Noted."), say(asks)], otherwise=finish("Good.")) as bot:
+        await bot.talk("1").say(f"Remember that our code word is {WORD}")
+        await bot.talk("1").heard()
+        await bot.talk("2").say("Check the code word")
+        await bot.talk("2").heard()
+        await bot.talk("1").say(f"/forget {WORD}")
+        await settled(bot)
+        lines = await rows_that_say(bot, WORD)
+        assert {line.split('"')[1] for line in lines} == {"journal", "forgetting"}
+        await bot.talk("2").say("yes")
+        assert (await bot.talk("2").heard()).text == "Good."
+        await settled(bot)
+        assert await rows_that_say(bot, WORD) == []
+
+
 async def test_a_note_kept_again_after_it_was_forgotten_has_another_number(tmp_path: Path) -> None:
     async with running(tmp_path) as bot:
         for said in ("remember that our region is EU", "/forget 1", "remember that our region is EU"):
@@ -186,12 +205,18 @@ async def test_a_note_kept_again_after_it_was_forgotten_has_another_number(tmp_p
         ("Noted. The region here is EU! Anything else?", "Noted. (forgotten) Anything else?"),
         ("the region of checkout is slow", "the region of checkout is slow"),
         ("REGION   is\nEU", "(forgotten)"),
+        ("The EU is large.", "The (forgotten) is large."),
         ("ok", "ok"),
         ("", ""),
     ],
 )
 def test_a_sentence_that_says_the_same_goes_and_the_others_stay(text: str, shown: str) -> None:
     assert hider(["Region is EU."])(text) == shown
+
+
+@pytest.mark.parametrize("text", ["a-" * 500, "A" * 1_000, "is " * 333, "1." * 500, ". " * 500])
+def test_no_note_takes_long_to_hide(text: str) -> None:
+    assert INSTEAD in hider([text])(f"{text} {text}" * 50) or not words_of(text)
 
 
 @pytest.mark.parametrize("text", ["!!!", "?", "-", " . ", ""])
