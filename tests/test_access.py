@@ -20,7 +20,8 @@ CHAT = Where("telegram", "900", "-1001")
 
 
 def policy(**lists: tuple[str, ...]) -> Policy:
-    return Policy.of(Access(**{"channels": ("slack:T1:C1", "telegram:-1001"), **lists}))
+    given: dict[str, Any] = {"channels": ("slack:T1:C1", "telegram:-1001"), **lists}
+    return Policy.of(Access(**given))
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -72,6 +72,7 @@ def test_a_value_is_found_by_the_name_of_its_field_or_by_its_shape(text: str) ->
         "token: str | None = None",
         'TOKEN = "HERMES_SLACK_BOT_TOKEN"',
         "the cache key: user:42",
+        "To run it again, pass attempt=2; token h1 and secret s3 are names.",
         "next token is 42 characters away",
         '{"password": "This field is required."}',
         '{"say": "Give me your password: ", "field": "x1"}',

@@ -43,6 +43,7 @@ _VALUE = re.compile(
 _BEARER = re.compile(r"\b(?:bearer|basic)[ \t]+([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
 _COOKIE = re.compile(r"\bcookie2?[\"']?[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE)
 _CRUMB = re.compile(r"=([^;\s\"'=]{8,})")
+_OPTION = re.compile(r"--[\w-]*\Z")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[A-Za-z]")
 _SIGN = re.compile(r"[!@#$%^&*+=~?/]")
@@ -101,7 +102,9 @@ def spans(text: str, low: str) -> Iterator[Span]:
     """Find the values of secret fields; ``low`` is the text in lower case."""
     for name in _NAME.finditer(low):
         found = _VALUE.match(text, name.end()) if _is_field(name, low) else None
-        if found and (span := _value(found, is_password=name["password"] is not None)):
+        if found is None or (found["word"] is not None and not _is_said(name, found, low)):
+            continue
+        if span := _value(found, is_password=name["password"] is not None):
             yield span
     if "bearer" in low or "basic" in low:
         yield from (found.span(1) for found in _BEARER.finditer(text) if _DIGIT.search(found[1]))
@@ -119,6 +122,13 @@ def _is_field(name: re.Match[str], low: str) -> bool:
     if before.endswith("\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}"):
         return False  # our own mask
     return name[0] != "pass" or not before[-1:].isalpha()
+
+
+def _is_said(name: re.Match[str], found: re.Match[str], low: str) -> bool:
+    """Whether a value without a sign before it is one: "is X", an option's, a quoted one after "password"."""
+    is_option = _OPTION.search(low[max(0, name.start() - 20) : name.start()]) is not None
+    is_quoted = found["quote"] is not None and name["password"] not in (None, "pass")
+    return is_option or is_quoted or "is" in found["word"].split()
 
 
 def _value(found: re.Match[str], *, is_password: bool) -> Span | None:
