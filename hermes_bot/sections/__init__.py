@@ -1,0 +1,96 @@
+"""Knows every section of ``hermes.toml``: its keys, their types and defaults."""
+
+from pydantic import Field
+
+from hermes_bot.sections.mcp import Mcp, McpServer, mcp_token_variable
+from hermes_bot.sections.people import (
+    Access,
+    Adapters,
+    Approval,
+    Approvals,
+    Pacing,
+    SlackSection,
+    TelegramSection,
+)
+from hermes_bot.sections.reach import (
+    Files,
+    InnerHost,
+    Logs,
+    LogSource,
+    SandboxSection,
+    Search,
+    Sql,
+    SqlSource,
+    Web,
+)
+from hermes_bot.sections.running import (
+    Bot,
+    Budgets,
+    Endpoint,
+    Figures,
+    Journal,
+    MemorySection,
+    ModelSection,
+    Price,
+    Profile,
+    Skills,
+)
+from hermes_bot.sections.secrets import Secrets
+from hermes_bot.sections.section import Section
+
+__all__ = [
+    "Access",
+    "Adapters",
+    "Approval",
+    "Approvals",
+    "Bot",
+    "Budgets",
+    "Endpoint",
+    "Figures",
+    "Files",
+    "InnerHost",
+    "Journal",
+    "Keys",
+    "LogSource",
+    "Logs",
+    "Mcp",
+    "McpServer",
+    "MemorySection",
+    "ModelSection",
+    "Pacing",
+    "Price",
+    "Profile",
+    "SandboxSection",
+    "Search",
+    "Secrets",
+    "Skills",
+    "SlackSection",
+    "Sql",
+    "SqlSource",
+    "TelegramSection",
+    "Web",
+    "mcp_token_variable",
+]
+
+
+class Keys(Section):
+    """Every section that a file may have."""
+
+    bot: Bot = Bot()
+    model: ModelSection | None = None
+    prices: dict[str, Price] = Field(default_factory=dict)
+    profiles: dict[str, Profile] = Field(default_factory=dict)
+    logs: Logs = Logs()
+    files: Files = Files()
+    web: Web = Web()
+    sql: Sql = Sql()
+    sandbox: SandboxSection = SandboxSection()
+    budgets: Budgets = Budgets()
+    skills: Skills = Skills()
+    memory: MemorySection = MemorySection()
+    journal: Journal = Journal()
+    adapters: Adapters = Adapters()
+    access: Access = Access()
+    approvals: Approvals = Approvals()
+    pacing: Pacing = Pacing()
+    mcp: Mcp = Mcp()
