@@ -1,0 +1,78 @@
+"""Knows the configuration: ``hermes.toml``, the environment over it, secrets apart.
+
+Read once, by ``app.py`` and the command line, and passed down; nothing else looks at the environment.
+"""
+
+from hermes_bot.config.reading import read_config
+from hermes_bot.config.secrets import SECRETS, known_secrets
+from hermes_bot.config.unused import remarks, unpriced
+from hermes_bot.config.whole import Config
+from hermes_bot.sections import (
+    Access,
+    Adapters,
+    Approval,
+    Approvals,
+    Bot,
+    Budgets,
+    Endpoint,
+    Files,
+    InnerHost,
+    Journal,
+    Keys,
+    Logs,
+    LogSource,
+    Mcp,
+    McpServer,
+    MemorySection,
+    ModelSection,
+    Pacing,
+    Price,
+    Profile,
+    SandboxSection,
+    Search,
+    Secrets,
+    Skills,
+    SlackSection,
+    Sql,
+    SqlSource,
+    TelegramSection,
+    Web,
+)
+
+__all__ = [
+    "SECRETS",
+    "Access",
+    "Adapters",
+    "Approval",
+    "Approvals",
+    "Bot",
+    "Budgets",
+    "Config",
+    "Endpoint",
+    "Files",
+    "InnerHost",
+    "Journal",
+    "Keys",
+    "LogSource",
+    "Logs",
+    "Mcp",
+    "McpServer",
+    "MemorySection",
+    "ModelSection",
+    "Pacing",
+    "Price",
+    "Profile",
+    "SandboxSection",
+    "Search",
+    "Secrets",
+    "Skills",
+    "SlackSection",
+    "Sql",
+    "SqlSource",
+    "TelegramSection",
+    "Web",
+    "known_secrets",
+    "read_config",
+    "remarks",
+    "unpriced",
+]
