@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
+from hermes_bot.closing import close_round, with_effect, with_files
 from hermes_bot.decisions import Ask, CallTool, Finish, Malformed
 from hermes_bot.errors import StoreError
-from hermes_bot.messages import Attachment, ThreadKey
-from hermes_bot.shelf import shelved
+from hermes_bot.messages import ThreadKey
 from hermes_bot.state import (
     APPROVE,
     MOST_KEPT,
     MOST_ORIGINS,
     SCHEMA,
-    TRACES,
     Consent,
     Goal,
     Kept,
@@ -23,23 +22,18 @@ from hermes_bot.state import (
     Question,
     Recalled,
     Reflection,
-    Round,
     Ruling,
     RunState,
-    Stale,
     StepDone,
-    Trace,
     Usage,
     consent_key,
 )
-from hermes_bot.written import call_text, read_decision
+from hermes_bot.written import read_decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hermes_bot.state import Row, Status
-
-Data = dict[str, Any]
 
 
 def fold(rows: Iterable[Row]) -> RunState:
@@ -99,28 +93,34 @@ def _later(state: RunState, row: Row) -> RunState:  # noqa: PLR0911 - one answer
 
 
 def _intake(before: RunState | None, row: Row) -> RunState:
+    return _begun(row) if before is None else _continued(before, row)
+
+
+def _continued(before: RunState, row: Row) -> RunState:
+    """Return a new run from the stored state, with a fresh allowance."""
+    return before.changed(
+        run=row.run,
+        status="running",
+        limits=_limits(row.data["limits"]),
+        heard=row.round,
+        base=before.used,
+        told_budget=False,
+        question=None,
+        reason="",
+        traces=(),
+        malformed=0,
+        failures=0,
+        refusals=0,
+        decision=None,
+        has_intent=False,
+        came=None,
+        steps=(),
+        files=(),  # the run before posted its own
+    )
+
+
+def _begun(row: Row) -> RunState:
     data = row.data
-    if before is not None:  # Continue: a new run from the stored state with a fresh allowance
-        return before.changed(
-            run=row.run,
-            status="running",
-            limits=_limits(data["limits"]),
-            heard=row.round,
-            base=before.used,
-            told_budget=False,
-            question=None,
-            reason="",
-            traces=(),
-            malformed=0,
-            failures=0,
-            refusals=0,
-            decision=None,
-            has_intent=False,
-            came=None,
-            steps=(),
-            files=(),  # the run before posted its own
-        )
-    goal = dict(data["goal"])
     return RunState(
         run=row.run,
         root=data.get("root") or row.run,
@@ -128,13 +128,7 @@ def _intake(before: RunState | None, row: Row) -> RunState:
         allowed=data.get("allowed", {}),
         thread=ThreadKey.parse(data["thread"]),
         asker=data["asker"],
-        goal=Goal(
-            **{
-                **goal,
-                "constraints": tuple(goal.get("constraints", ())),
-                "transcript": tuple(goal.get("transcript", ())),
-            }
-        ),
+        goal=_goal(data["goal"]),
         limits=_limits(data["limits"]),
         place=data.get("place", "channel"),
         is_tainted=bool(data.get("tainted")),
@@ -143,6 +137,11 @@ def _intake(before: RunState | None, row: Row) -> RunState:
         origins=tuple(data.get("origins", ())),
         recalled=tuple(Recalled(**one) for one in data.get("recalled", ())),
     )
+
+
+def _goal(data: Mapping[str, Any]) -> Goal:
+    lists = {name: tuple(data.get(name, ())) for name in ("constraints", "transcript")}
+    return Goal(**{**data, **lists})
 
 
 def _marked(state: RunState, data: Mapping[str, Any]) -> RunState:
@@ -203,7 +202,7 @@ def _person(state: RunState, row: Row) -> RunState:
         return state.changed(base=state.used, told_budget=False)
     if isinstance(state.decision, Ask):
         said = f"{note.name or note.user} answered: {note.text}"
-        return _close_round(state, "ok", said, said)
+        return close_round(state, "ok", said, said)
     return state  # a chain waits for its parameter, or a budget for its go: the decision is still to be done
 
 
@@ -271,18 +270,15 @@ def _step(state: RunState, row: Row) -> RunState:
     done = StepDone(row.data["step"], row.data.get("item", 0), row.status, row.data.get("data"))
     state = _marked(state, row.data).changed(steps=(*state.steps, done), used=_used(state, row))
     state = _without(state, row)
-    return _with_effect(state, row.action, row.status) if row.data.get("effect") else state
-
-
-def _with_effect(state: RunState, tool: str, status: str) -> RunState:
-    if status in ("ok", "partial"):
-        return state.changed(effects=(*state.effects, tool))
-    if status in ("unknown", "timeout"):
-        return state.changed(unknowns=(*state.unknowns, tool))
-    return state
+    return with_effect(state, row.action, row.status) if row.data.get("effect") else state
 
 
 def _judge(state: RunState, row: Row) -> RunState:
+    return _ruled(_noted(state, row), row)
+
+
+def _noted(state: RunState, row: Row) -> RunState:
+    """Return the state with what the verdict's row says of budgets and of a check."""
     data = row.data
     if data.get("told_budget"):
         state = state.changed(told_budget=True)
@@ -293,14 +289,17 @@ def _judge(state: RunState, row: Row) -> RunState:
         state = state.changed(grant=data["until"])
     if row.tokens_in or row.latency_ms:  # an answer was checked before it counted
         state = state.changed(used=_used(state, row))
+    return state
+
+
+def _ruled(state: RunState, row: Row) -> RunState:
+    data = row.data
     match data["verdict"]:
         case "continue":
-            came = state.came or {}
-            state = _close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
-            return _parked_on_budget(state, data)
+            return _parked_on_budget(_closed(state, row), data)
         case "refuse":
             reason = str(data["reason"])
-            return _parked_on_budget(_close_round(state, row.status, reason, reason), data)
+            return _parked_on_budget(close_round(state, row.status, reason, reason), data)
         case "park":
             question = _question(data["question"])
             return state.changed(status="waiting", question=question, reason=data.get("reason", "question"))
@@ -311,18 +310,21 @@ def _judge(state: RunState, row: Row) -> RunState:
                 answer=_answer(state, data),
                 confidence=float(data.get("confidence", 1.0)),
                 is_verified=bool(data.get("verified", True)),
-                files=_with_files(state.files, data.get("files", ())),
+                files=with_files(state.files, data.get("files", ())),
             )
-            return _close_round(state, row.status, "", "")
+            return close_round(state, row.status, "", "")
         case "stop" | "fail" | "cancel" as verdict:
-            came = state.came or {}
-            state = _close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
             ended: dict[str, Status] = {"stop": "stopped", "fail": "failed", "cancel": "cancelled"}
-            return replace(
-                state, status=ended[verdict], reason=str(data["reason"]), answer=str(data.get("say", ""))
-            )
+            say = str(data.get("say", ""))
+            return _closed(state, row).changed(status=ended[verdict], reason=str(data["reason"]), answer=say)
         case other:
             raise StoreError(f"Run {row.run}: its journal holds the verdict {other!r}, which is not known.")
+
+
+def _closed(state: RunState, row: Row) -> RunState:
+    """Return the state with the round at hand over, and what came back in it kept."""
+    came = state.came or {}
+    return close_round(state, row.status, came.get("text", ""), came.get("summary", ""))
 
 
 def _parked_on_budget(state: RunState, data: Mapping[str, Any]) -> RunState:
@@ -335,82 +337,6 @@ def _answer(state: RunState, data: Mapping[str, Any]) -> str:
     if "say" in data:
         return str(data["say"])
     return state.decision.answer if isinstance(state.decision, Finish) else ""
-
-
-def _close_round(state: RunState, status: str, text: str, summary: str) -> RunState:
-    """Move the round at hand into the past: counters, traces, the workbench."""
-    decision, came = state.decision, state.came or {}
-    if decision is None:
-        return state
-    is_ok = status in ("ok", "partial")
-    is_call = isinstance(decision, CallTool)
-    done = Round(
-        number=state.round,
-        thought="" if isinstance(decision, Malformed) else decision.thought,
-        call=call_text(decision),
-        action_hash=str(came.get("action_hash", "")),
-        status=status,
-        text=text,
-        summary=summary,
-    )
-    effect = bool(came.get("effect"))
-    name = decision.action.name if isinstance(decision, CallTool) else ""
-    report = came.get("report")
-    is_refused = isinstance(decision, Finish) and state.status == "running"
-    closed = state.changed(  # one copy of a large value: this is the hot path
-        decision=None,
-        has_intent=False,
-        came=None,
-        steps=(),
-        malformed=state.malformed + 1 if isinstance(decision, Malformed) else 0,
-        failures=0 if is_ok else state.failures + is_call,
-        refusals=state.refusals + is_refused,
-        has_worked=is_call or (state.has_worked and not is_refused),
-        ok_rounds=state.ok_rounds | {state.round} if is_ok else state.ok_rounds,
-        ok_tools=state.ok_tools | {name} if is_ok and is_call else state.ok_tools,
-        reports=(*state.reports, (state.round, str(report))) if report else state.reports,
-        files=_with_files(state.files, came["files"]) if "files" in came else state.files,
-        limits=replace(state.limits, verify=True) if came.get("verify") else state.limits,
-        stale=_with_stale(state, name, came) if is_ok and is_call else state.stale,
-        traces=(*state.traces, _trace(done, name, state, is_ok=is_ok, effect=effect and is_ok))[-TRACES:],
-        **shelved(state, done, is_read=is_ok and is_call and "effect" not in came),
-    )
-    return _with_effect(closed, name, status) if effect else closed
-
-
-def write_files(files: Iterable[Attachment]) -> list[Data]:
-    """Return files as row data, in an absorb or a judge row under ``files``."""
-    return [{"name": one.name, "path": one.path, "about": one.about} for one in files]
-
-
-def _with_files(files: tuple[Attachment, ...], written: Iterable[Data]) -> tuple[Attachment, ...]:
-    more = {one["name"]: Attachment(one["name"], one["path"], about=one.get("about", "")) for one in written}
-    return (*(file for file in files if file.name not in more), *more.values())
-
-
-def _with_stale(state: RunState, tool: str, came: Mapping[str, Any]) -> tuple[Stale, ...]:
-    """Remember that a result was older than asked for; a fresh one clears its tool, not the old round."""
-    if as_of := came.get("stale"):
-        return (*state.stale, Stale(state.round, tool, str(as_of)))
-    if not any(one.tool == tool for one in state.stale):
-        return state.stale
-    return tuple(replace(one, tool="") if one.tool == tool else one for one in state.stale)
-
-
-def _trace(done: Round, name: str, state: RunState, *, is_ok: bool, effect: bool) -> Trace:
-    args = state.decision.action.text if isinstance(state.decision, CallTool) else ""
-    return Trace(
-        round=done.number,
-        tool=name,
-        # a call that failed for a passing reason may be made again: its end is the guard on failures
-        action_hash="" if (state.came or {}).get("passing") else done.action_hash,
-        args=args[:500],
-        result=done.text.partition("\n")[2][:500],  # the first line holds labels
-        is_ok=is_ok,
-        is_progress=effect or state.is_forward,
-        is_outside=bool((state.came or {}).get("hindered")),
-        values=done.summary,
-    )
 
 
 def _question(data: Mapping[str, Any]) -> Question:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.fold import write_files
+from hermes_bot.closing import write_files
 from hermes_bot.loop.noise import is_binary
 from hermes_bot.loop.verdict import DELEGATE, RUN_SKILL
 from hermes_bot.messages import Attachment, Result, origin_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
+from hermes_bot.closing import write_files
 from hermes_bot.decisions import Action, Ask, CallTool, Finish, Malformed
-from hermes_bot.fold import apply, write_files
+from hermes_bot.fold import apply
 from hermes_bot.loop.allowance import within_budget
 from hermes_bot.loop.checking import UNCHECKED
 from hermes_bot.loop.freshness import as_of_note, rests_on
