@@ -30,15 +30,16 @@ if TYPE_CHECKING:
 SHOWN_CHARS = 300  # of one value on a card; the whole of a longer one is attached
 SHOWN_CARD_CHARS = 1_800  # of all values
 MOST_TEXTS = 4  # of several lines, each in a block of its own
+MOST_ORIGINS = 5  # named on a card
 WHOLE_NAME = "arguments.json"
 _READ = "the task has read text from outside, which may give orders"
 _KNOWS = "the task knows what not everybody may read"
 RULES: Mapping[str, str] = {
-    "danger": "It is marked as dangerous.",
-    "tainted": f"It is seen outside this thread, and {_READ}.",
-    "private": f"It is seen outside this thread, and {_KNOWS}.",
-    "lasting": f"Its effect stays, and {_READ}.",
-    "carries": f"Its arguments leave the team; {_KNOWS}, and {_READ}.",
+    "danger": "it is marked as dangerous.",
+    "tainted": f"it is seen outside this thread, and {_READ}.",
+    "private": f"it is seen outside this thread, and {_KNOWS}.",
+    "lasting": f"its effect stays, and {_READ}.",
+    "carries": f"its arguments leave the team; {_KNOWS}, and {_READ}.",
 }
 
 
@@ -174,20 +175,39 @@ def people(terms: Approval) -> str:
     one, many = _PEOPLE[terms.role]
     who = f"one {one}" if terms.approvers == 1 else f"{terms.approvers} different {many}"
     named = " or people named for it" if terms.people else ""
-    return f"{who}{named}{', but not of whoever asked' if terms.separate else ''}"
+    return f"{who}{named}{', but not whoever asked for it' if terms.separate else ''}"
 
 
 def card_text(consent: Consent, state: RunState, terms: Approval) -> str:
     """Return the card: what exactly will run, why people are asked, and who may agree."""
+    why = f"**Why I ask:** {RULES.get(consent.rule, RULES['danger'])}{_read_so_far(state)}"
+    who = f"**Who may agree:** {people(terms)}, within {consent.seconds / 3600:g} h."
+    return f"{card_head(consent)}\n\n{why}\n{who}"
+
+
+def card_head(consent: Consent) -> str:
+    """Return the card's beginning: what exactly will run, and nothing else."""
     shown, is_cut = shown_arguments(consent.args)
     whole = f"\n_Long values are shortened here; all of it is attached, in `{WHOLE_NAME}`._" if is_cut else ""
-    read = f" It has read: {', '.join(_inert(one) for one in state.origins)}." if state.origins else ""
-    hours = consent.seconds / 3600
-    return (
-        f"**May I run `{consent.tool}`?**\n{shown}{whole}\n"
-        f"{RULES.get(consent.rule, RULES['danger'])}{read} It needs the consent of {people(terms)}, within "
-        f"{hours:g} h. Nothing else is agreed to by it."
-    )
+    return f"**May I run this?** `{consent.tool}`\n{shown}{whole}"
+
+
+def what_was_asked(question: Question) -> str:
+    """Return what a card says of its action alone, for when it is over, or asked again.
+
+    A child's card begins with what the child is at; one that was stored in another form stays as it is.
+    """
+    head = card_head(question.consent) if question.consent else question.text
+    about, found, _ = question.text.partition(head)
+    return about + found if found else question.text
+
+
+def _read_so_far(state: RunState) -> str:
+    if not state.origins:
+        return ""
+    named = ", ".join(_inert(one) for one in state.origins[:MOST_ORIGINS])
+    more = len(state.origins) - MOST_ORIGINS
+    return f" Read so far: {named}{f' and {more:,} more' if more > 0 else ''}."
 
 
 def whole_arguments(consent: Consent) -> tuple[Attachment, ...]:
@@ -209,18 +229,39 @@ def shown_arguments(args: str) -> tuple[str, bool]:
     several lines stands in a block of its own: code is read as code.
     """
     value = json.loads(args)
+    if value == {}:
+        return "_Without arguments._", False
     texts = list(_texts(value, "arguments"))
-    plain = _without_texts(value)
-    text = visible(json.dumps(_short_values(plain), indent=2, ensure_ascii=False))
-    is_cut = len(text) > SHOWN_CARD_CHARS or _short_values(plain) != plain or len(texts) > MOST_TEXTS
-    blocks = [fenced(text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…", "json")]
+    text = visible("\n".join(f"{_field(name)}: {_value(one)}" for name, one in value.items()))
+    is_cut = len(text) > SHOWN_CARD_CHARS or _short_values(plain := _without_texts(value)) != plain
+    blocks = [fenced(text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…")]
     room = max(SHOWN_CHARS, (SHOWN_CARD_CHARS - len(text)) // max(1, len(texts)))
     for name, one in texts[:MOST_TEXTS]:
         seen = visible(one)
         is_cut = is_cut or len(seen) > room
         shown = seen if len(seen) <= room else f"{seen[:room]}\n… ({len(seen):,} characters)"
         blocks.append(f"{_inert(name)}:\n{fenced(shown)}")
-    return "\n".join(blocks), is_cut
+    return "\n".join(blocks), is_cut or len(texts) > MOST_TEXTS
+
+
+def _field(name: str) -> str:
+    """Return a field's name as it stands before its value; one that could be taken for more is quoted."""
+    return name if re.fullmatch(r"[\w.-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Json) -> str:
+    """Return a field's value as JSON; what is said about a text stands outside of quotes."""
+    if isinstance(value, str) and "\n" in value.strip():
+        return f"({len(value):,} characters, below)"
+    if isinstance(value, str) and len(value) > SHOWN_CHARS:
+        begin, end = value[: SHOWN_CHARS // 2], value[-SHOWN_CHARS // 2 :]
+        left = len(value) - len(begin) - len(end)
+        return f"{_json(begin)} … {left:,} of {len(value):,} characters left out … {_json(end)}"
+    return _json(_short_values(_without_texts(value)))
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _texts(value: Json, name: str) -> Iterator[tuple[str, str]]:

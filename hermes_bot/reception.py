@@ -26,6 +26,7 @@ from hermes_bot.router import (
     Task,
     UnknownCommand,
     View,
+    names_a_vote,
     route,
 )
 from hermes_bot.runs.posts import LEAVE
@@ -228,7 +229,10 @@ class Reception:
 
     def _route(self, accepted: Accepted) -> Route:
         said = accepted.incoming
-        known = accepted.participants if self._rooms.gate.takes_part(said) else ()
+        if not self._rooms.gate.takes_part(said):
+            return route(said, View(accepted.question))
+        is_vote = names_a_vote(accepted.question, said.text)  # whoever may agree need not have spoken before
+        known = (*accepted.participants, said.user) if is_vote else accepted.participants
         return route(said, View(accepted.question, known))
 
     async def _open(self, accepted: Accepted) -> None:

@@ -186,6 +186,13 @@ def answer_to(question: QuestionRecord, text: str) -> Answer | NoAnswer:
     return NoAnswer(asked.id, f"I can take one of these: {choices}. Send its number or its name.")
 
 
+def names_a_vote(question: QuestionRecord | None, text: str) -> bool:
+    """Whether a text says exactly what an open card takes: its yes or its no, by label or number."""
+    if question is None or question.question.kind != "approval":
+        return False
+    return bool(chosen_option(question.question.options, text))
+
+
 def chosen_option(options: tuple[str, ...], text: str) -> str:
     """Return the option that a text names by number (from 1) or label; empty where it names none."""
     word = text.strip().casefold()

@@ -93,7 +93,7 @@ async def test_a_dangerous_action_waits_for_a_yes_and_then_runs_once(tmp_path: P
         talk = it.talk()
         await talk.say("restart payments")
         card, asked = await card_of(it, talk)
-        assert '"service": "payments"' in card.text
+        assert 'service: "payments"' in card.text
         assert "operator or admin" in card.text
         assert [button.label for button in card.buttons] == [APPROVE, DENY]
         assert ran == []
@@ -369,8 +369,8 @@ async def test_no_sign_on_a_card_closes_its_block_or_hides_or_turns_what_will_ru
         talk = it.talk()
         await talk.say("restart payments")
         card, _ = await card_of(it, talk)
-        assert "````json" in card.text
-        assert "`a` *b* _c_ <d> ``` \\u{202e}txt.exe\\u{2066}\\u{200b}\\u{e0041} <@U2>" in card.text
+        assert 'why: "`a` *b* _c_ <d> ``` \\u{202e}txt.exe\\u{2066}\\u{200b}\\u{e0041} <@U2>"' in card.text
+        assert "\n````\n" in card.text
 
 
 async def test_each_step_of_a_consent_leaves_an_audit_row_without_contents(tmp_path: Path) -> None:

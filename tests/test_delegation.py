@@ -259,7 +259,7 @@ async def test_a_dangerous_call_of_a_child_waits_for_the_same_people_and_happens
     async with scripted(tmp_path, mind, tools=[wipe], access=access) as bot:
         await bot.talk().say("go")
         card = await bot.talk().heard()
-        assert card.text.startswith("**May I run `wipe`?**")
+        assert card.text.startswith("**May I run this?** `wipe`\n")
         question = card.buttons[0].press.question
         refused = await bot.talk().press(question, 0)
         assert refused is not None

@@ -11,8 +11,9 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from hermes_bot.alongside import Alongside
-from hermes_bot.app import App
+from hermes_bot.app import App, Parts
 from hermes_bot.config import Access, Adapters, Config, Pacing, Secrets, SlackSection, TelegramSection
+from hermes_bot.demo.acting import SKILLS, restart_service
 from hermes_bot.demo.feed import Feed
 from hermes_bot.demo.records import Records
 from hermes_bot.demo.site import Site
@@ -86,7 +87,7 @@ def demo_config(yours: Config, folder: Path, slack: SlackSimulator, telegram: Te
         prices=yours.prices,
         profiles=yours.profiles,
         budgets=yours.budgets,
-        skills=yours.skills,
+        skills=yours.skills.model_copy(update={"folders": (*yours.skills.folders, SKILLS)}),
         adapters=Adapters(
             slack=SlackSection(base_url=slack.base_url),
             telegram=TelegramSection(base_url=telegram.base_url, file_base_url=telegram.file_base_url),
@@ -128,7 +129,8 @@ async def open_demo(yours: Config, folder: Path, port: int = 0) -> AsyncIterator
     async with slack, telegram:
         await fill_slack(slack)
         await fill_telegram(telegram)
-        async with App(demo_config(yours, folder, slack, telegram)) as app, Alongside(app.run(recover=False)):
+        settings, parts = demo_config(yours, folder, slack, telegram), Parts(tools=(restart_service,))
+        async with App(settings, parts=parts) as app, Alongside(app.run(recover=False)):
             await _connected(app, telegram)
             desks = {desk.name: desk for desk in (SlackDesk(slack), TelegramDesk(telegram))}
             records = Records(app)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hermes_bot.consent import whole_arguments
+from hermes_bot.consent import what_was_asked, whole_arguments
 from hermes_bot.loop.report import budget_text, inert, progress_report, share_text, whose
 from hermes_bot.markdown import hosts_in, tamed
 from hermes_bot.messages import Button, Outgoing, Press
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 QUESTION_PREFIX = "question/"
 GO_ON, LEAVE = 0, 1  # what the buttons under a stopped run's report say
+_STILL = ("Still waiting for an answer", "Still waiting for a yes or a no")
 UNVERIFIED = "_Unverified: I could not back all of this with what I did._"
 
 
@@ -31,13 +32,10 @@ def question_post(state: RunState, question: Question, reply_to: str) -> Outgoin
 def question_post_of(question: Question, thread: ThreadKey, reply_to: str = "") -> Outgoing:
     """Return a question's post: buttons for its options, or a line that says how to answer."""
     buttons = tuple(Button(label, Press(question.id, index)) for index, label in enumerate(question.options))
-    hint = ""
-    if buttons:
-        hint = "\n\n_Choose one, or reply here._" if question.open else "\n\n_Choose one._"
     return Outgoing(
         key=question_key(question.id),
         thread=thread,
-        text=question.text + hint,
+        text=question.text + (f"\n\n_{_hint(question)}_" if buttons else ""),
         kind="question",
         buttons=buttons,
         files=whole_arguments(question.consent) if question.consent else (),
@@ -45,10 +43,18 @@ def question_post_of(question: Question, thread: ThreadKey, reply_to: str = "") 
     )
 
 
+def _hint(question: Question) -> str:
+    if question.consent is not None:
+        return "Choose one. A yes is for exactly this call, once."
+    return "Choose one, or reply here." if question.open else "Choose one."
+
+
 def counted_card(question: Question, thread: ThreadKey, number: int, say: str) -> Outgoing:
     """Return what takes the place of an approval's post after the n-th yes of several: it stays open."""
     card = question_post_of(question, thread)
-    return replace(card, key=f"{card.key}/vote-{number}", text=f"{question.text}\n\n_{say}_", edits=card.key)
+    text = f"{question.text}\n\n_{say}_"
+    # its files are there already
+    return replace(card, key=f"{card.key}/vote-{number}", text=text, files=(), edits=card.key)
 
 
 def reminder_post(question: Question, thread: ThreadKey, number: int, reply_to: str = "") -> Outgoing:
@@ -60,7 +66,7 @@ def reminder_post(question: Question, thread: ThreadKey, number: int, reply_to: 
     return Outgoing(
         key=f"{question_key(question.id)}/reminder-{number}",
         thread=thread,
-        text=f"Still waiting for an answer: {question.text}",
+        text=f"{_STILL[question.consent is not None]}: {what_was_asked(question)}",
         kind="notice",
         buttons=buttons,
         reply_to=reply_to,
@@ -119,7 +125,8 @@ def settled_card(state: RunState, say: str) -> Outgoing:
 def closed_card(question: Question, thread: ThreadKey, say: str) -> Outgoing:
     """Return what takes the place of a question's post once it is over: no buttons, but who and what."""
     key = question_key(question.id)
-    return Outgoing(f"{key}/closed", thread, f"{question.text}\n\n_{say}_", kind="question", edits=key)
+    text = f"{what_was_asked(question)}\n\n_{say}_"
+    return Outgoing(f"{key}/closed", thread, text, kind="question", edits=key)
 
 
 def budget_post(state: RunState, number: int, reply_to: str) -> Outgoing:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from hermes_bot.messages import ThreadKey
-from hermes_bot.state import Question
+from hermes_bot.state import Consent, Question
 from hermes_bot.store.columns import clean, from_json, from_ms, maybe_moment, to_json, to_ms
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ class QuestionRecord:
 
 
 _SELECT = """SELECT id, text, options, open, field, fallback, kind, run, thread, asker, state, created_at,
-    expires_at, asked_at, remind_after, reminded, posted, answered_by, answer, closed_at FROM questions"""
+    expires_at, asked_at, remind_after, reminded, posted, answered_by, answer, closed_at,
+    (SELECT json_array(action_hash, tool, args, rule, needed) FROM approvals
+    WHERE approvals.id = questions.id) FROM questions"""
 _ASK = """INSERT INTO questions (id, run, thread, asker, text, options, open, field, fallback, kind,
     created_at, expires_at) SELECT ?, id, thread, asker, ?, ?, ?, ?, ?, ?, ?, ?
     FROM runs WHERE runs.id = ?"""
@@ -163,9 +165,14 @@ def _all(cursor: sqlite3.Cursor) -> list[QuestionRecord]:
 def _record(row: tuple[Any, ...]) -> QuestionRecord:
     id_, text, options, is_open, field, fallback, kind = row[:7]
     run, thread, asker, state, created_at, expires_at, asked_at, remind_after = row[7:15]
-    reminded, posted_id, answered_by, said, closed_at = row[15:]
+    reminded, posted_id, answered_by, said, closed_at, approval = row[15:]
+    seconds = (expires_at - (created_at if asked_at is None else asked_at)) // 1000
+    consent = None
+    if approval:
+        key, tool, args, rule, needed = from_json(approval)
+        consent = Consent(key, tool, args, rule, needed, seconds)
     return QuestionRecord(
-        Question(id_, text, tuple(from_json(options)), bool(is_open), field, fallback, kind),
+        Question(id_, text, tuple(from_json(options)), bool(is_open), field, fallback, kind, consent),
         run,
         ThreadKey.parse(thread),
         asker,
