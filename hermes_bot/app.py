@@ -316,7 +316,7 @@ class App:
         """Make the run of a task, once what its platform has for it is here."""
         workspace = self.runs.workspace(lane.thread)
         files = await self._joiner.join(lane.thread, job.messages, workspace)
-        return await self.runs.begin(job.inbox, job.messages, files)
+        return await self.runs.beginnings.begin(job.inbox, job.messages, files)
 
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Clock
     from hermes_bot.redaction import Vault
     from hermes_bot.runs import Runs
-    from hermes_bot.runs.lifecycle import Settled
+    from hermes_bot.runs.answering import Settled
     from hermes_bot.store.database import Database
     from hermes_bot.store.inbox import Stored
     from hermes_bot.telling import Teller
@@ -118,7 +118,7 @@ class Reception:
             await self._change(incoming)
             return None
         if incoming.request is not None:
-            self._rooms.runs.check(incoming.request)
+            self._rooms.runs.beginnings.check(incoming.request)
         accepted = await self._rooms.inbox.accept(incoming)
         return None if accepted is None else await self._handle(accepted)
 
@@ -126,7 +126,7 @@ class Reception:
         """Settle a question and let its run go on; None where it was not open any more."""
         text = self._rooms.vault.text(text, str(said.thread))
         said = masked_incoming(said, self._rooms.vault)
-        settled = await self._rooms.runs.answer(question, text, said, inbox_id)
+        settled = await self._rooms.runs.questions.answer(question, text, said, inbox_id)
         self._rooms.outbox.wake()
         if settled is None:
             return None
@@ -141,7 +141,7 @@ class Reception:
 
     async def continue_run(self, run: str, user: str, inbox_id: int = 0, name: str = "") -> str | None:
         """Go on from a stopped run; None where that was done already."""
-        new = await self._rooms.runs.continue_run(run, user, inbox_id, name)
+        new = await self._rooms.runs.beginnings.continue_run(run, user, inbox_id, name)
         if new is not None:
             view = await self._rooms.runs.view(new)
             self._rooms.dispatcher.submit(view.record.thread, Job(run=new))
@@ -157,9 +157,9 @@ class Reception:
 
     async def see_to_questions(self) -> None:
         """Settle the questions whose time is over, and remind of those that wait for long."""
-        for thread, run in await self._rooms.runs.expire_questions():
+        for thread, run in await self._rooms.runs.questions.expire():
             self._rooms.dispatcher.submit(thread, Job(run=run))
-        await self._rooms.runs.remind()
+        await self._rooms.runs.questions.remind()
         self._rooms.outbox.wake()
 
     async def take_up(self) -> None:

@@ -99,7 +99,7 @@ class Teller:
         if message.key.startswith(OPENING):
             await self.inbox.finish(int(message.key.removeprefix(OPENING)))
         elif question := question_of(message.key):
-            await self.runs.unposted(question, str(error))
+            await self.runs.questions.unposted(question, str(error))
         elif message.kind != "notice" and not isinstance(error, PlaceGone | BotBroken):
             say = f"I have an answer that this platform refuses to show ({error})."
             await self.notice(message.thread, f"dead-{message.key}", f"{say} Run `{row.run}` holds it.")

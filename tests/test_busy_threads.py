@@ -343,7 +343,7 @@ async def test_a_task_that_cannot_even_begin_is_told_and_frees_the_thread(tmp_pa
         async def broken(*_: Any) -> str:
             raise RuntimeError("boom")
 
-        bot.app.runs.begin = broken  # type: ignore[method-assign,assignment]  # stands for any bug
+        bot.app.runs.beginnings.begin = broken  # type: ignore[method-assign,assignment]  # stands for any bug
         talk = bot.talk()
         await talk.say("go")
         assert (await talk.heard()).text.startswith("I could not begin this: something in me broke.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import logging
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from hermes_bot.errors import StoreError
 from hermes_bot.fold import apply, fold
 from hermes_bot.loop.report import inert
 from hermes_bot.runs.journal import AT_WORK, advance, follow
@@ -14,13 +16,16 @@ from hermes_bot.store.audit import Entry
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from datetime import datetime
 
     from hermes_bot.messages import Incoming, ThreadKey
     from hermes_bot.state import Phase, RunState, Status
     from hermes_bot.store.questions import QuestionRecord
     from hermes_bot.store.runs import RunRecord
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 WAITING: tuple[Status, ...] = ("waiting",)
 Data = dict[str, Any]
@@ -141,3 +146,12 @@ def is_open(db: sqlite3.Connection, run: str) -> bool:
     """Whether work on the run goes on."""
     record = runs.get(db, run)
     return record is not None and record.status in AT_WORK
+
+
+def attempted(work: Callable[[], T], run: str) -> T | None:
+    """Do something to one run among several; one that cannot be read must not hold up the others."""
+    try:
+        return work()
+    except StoreError as error:
+        log.error("run.left_alone", extra={"run": run, "error": str(error)})  # noqa: TRY400 - no bug, no trace
+        return None
