@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hermes_bot.config import Access, Approval
     from hermes_bot.messages import Place, ThreadKey
@@ -300,15 +300,17 @@ class Policy:
         """Whether a place is listed, by its id or one it had before (a group that became a supergroup)."""
         return self._is_at(where, *self.channels)
 
-    def _is_at(self, where: Where, *patterns: Pattern) -> bool:
+    def names_of(self, where: Where) -> Iterator[Where]:
+        """Yield a place as it is called now, then as it was called before, newest first."""
         for _ in range(MOVES):
-            if any(pattern.holds(where) for pattern in patterns):
-                return True
+            yield where
             before = self.moved.get(str(where))
             if before is None:
-                return False
+                return
             where = replace(where, channel=before)
-        return False
+
+    def _is_at(self, where: Where, *patterns: Pattern) -> bool:
+        return any(pattern.holds(name) for name in self.names_of(where) for pattern in patterns)
 
 
 def _matches(name: str, globs: Iterable[str]) -> bool:

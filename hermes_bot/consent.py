@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.access import Where
 from hermes_bot.messages import Attachment, failed
+from hermes_bot.redaction import holds_mask
 from hermes_bot.state import APPROVE, DENY, Consent, Question, consent_key
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ RULES: Mapping[str, str] = {
     "private": f"it is seen outside this thread, and {_KNOWS}.",
     "lasting": f"its effect stays, and {_READ}.",
     "carries": f"its arguments leave the team; {_KNOWS}, and {_READ}.",
+    "secret": f"it would give a secret to somebody outside the team, and {_READ}.",
 }
 
 
@@ -69,15 +71,20 @@ class Deed(Protocol):
     def elsewhere(self) -> bool: ...  # noqa: D102
     @property
     def lasting(self) -> bool: ...  # noqa: D102
+    @property
+    def keeps_masks(self) -> bool: ...  # noqa: D102
 
 
-def rule_for(tool: Deed, state: RunState) -> str:
-    """Return the rule by which people must agree to a call of this tool now; empty where none does."""
+def rule_for(tool: Deed, state: RunState, args: Mapping[str, Json]) -> str:
+    """Return the rule by which people must agree to a call of this tool now; empty where none does.
+
+    A secret that stands in the arguments as its number is no thread's common knowledge, whatever else the run
+    knows.
+    """
     if tool.risk == "danger":
         return "danger"
     if tool.risk == "read":
-        # an address or a query can carry data out
-        return "carries" if tool.outside and state.is_tainted and state.is_private else ""
+        return _rule_for_read(tool, state, args)
     if tool.outward and state.is_tainted:
         return "tainted"
     if tool.outward and state.is_private:
@@ -85,12 +92,24 @@ def rule_for(tool: Deed, state: RunState) -> str:
     return "lasting" if tool.lasting and state.is_tainted else ""
 
 
-def terms_for(config: Approvals, tool: str, where: Where) -> Approval:
-    """Return who must agree to a tool's call: as its name says, else its place, else the default."""
+def _rule_for_read(tool: Deed, state: RunState, args: Mapping[str, Json]) -> str:
+    if not (tool.outside and state.is_tainted):  # an address or a query can carry data out
+        return ""
+    if state.is_private:
+        return "carries"
+    return "secret" if not tool.keeps_masks and holds_mask(dict(args)) else ""
+
+
+def terms_for(config: Approvals, tool: str, where: Where, policy: Policy) -> Approval:
+    """Return who must agree to a tool's call: as its name says, else its place, else the default.
+
+    A place that got another id is still the one that was configured.
+    """
     for pattern, terms in config.tools.items():
         if fnmatchcase(tool, pattern):
             return terms
-    return config.places.get(str(where), config.default)
+    names = map(str, policy.names_of(where))
+    return next((config.places[name] for name in names if name in config.places), config.default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +129,9 @@ class ConsentWalls:
         """
         if tool.elsewhere and state.place != "channel":
             return failed("private", PRIVATE_PLACE, status="denied")
-        rule = rule_for(tool, state)
+        rule = rule_for(tool, state, action.args)
         where = Where.of(state.thread, state.place)
-        terms = terms_for(self.config, tool.name, where)
+        terms = terms_for(self.config, tool.name, where, self.policy)
         if not rule or terms.always:
             return None
         key = consent_key(action.hash, step, item)
@@ -145,7 +164,7 @@ class ConsentWalls:
 
     def _ask(self, consent: Consent, state: RunState) -> Question | Result:
         where = Where.of(state.thread, state.place)
-        terms = terms_for(self.config, consent.tool, where)
+        terms = terms_for(self.config, consent.tool, where, self.policy)
         if self.policy.approvers(where, terms, state.asker) < terms.approvers:
             return failed(
                 "nobody_to_ask",

@@ -189,7 +189,12 @@ def _person(state: RunState, row: Row) -> RunState:
         rulings = (*state.rulings, ruling)
         return state.changed(status="running", question=None, reason="", rulings=rulings)
     note = Note(
-        data["user"], data.get("name", ""), data["text"], data.get("question", ""), data.get("message", "")
+        data["user"],
+        data.get("name", ""),
+        data["text"],
+        data.get("question", ""),
+        data.get("message", ""),
+        data.get("outside", ""),
     )
     state = _marked(state, data).changed(notes=(*state.notes, note), heard=row.round)
     if not note.question:

@@ -136,7 +136,7 @@ class Gate:
         ballot = await self._db.read(lambda db: approvals.get(db, asked))
         if ballot is None:
             return await self.may(person, "approve", where, asked)
-        terms = terms_for(self._terms, ballot.tool, where)
+        terms = terms_for(self._terms, ballot.tool, where, self.policy)
         verdict = self.policy.may_approve(person, where, terms, ballot.asker)
         if not verdict.ok:
             await self._note(Entry(person or "nobody", "access.approve", asked, "refused", str(where)))

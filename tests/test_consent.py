@@ -13,6 +13,7 @@ from world import Running, Talk, scripted
 
 from hermes_bot.config import Access, Approval, Approvals, Skills
 from hermes_bot.messages import Result
+from hermes_bot.platforms import StoreRecords
 from hermes_bot.state import APPROVE, DENY
 from hermes_bot.store import approvals, audit, questions
 from hermes_bot.tools.declare import Tool, tool
@@ -281,6 +282,41 @@ async def test_a_consent_survives_the_process_and_the_action_runs_once(tmp_path:
         talk = it.talk()
         await talk.press(asked, YES, "op")
         assert (await talk.heard()).text == "back"
+        assert ran == ["payments"]
+
+
+async def test_what_somebody_else_wrote_is_no_consent_when_it_is_forwarded(tmp_path: Path) -> None:
+    ran = Ran()
+    async with bot(tmp_path, ran, RESTART) as it:
+        talk = it.talk()
+        await talk.say("restart payments")
+        _, asked = await card_of(it, talk)
+        reply = await talk.say(APPROVE, "op", quotes=True)
+        assert reply
+        assert "no consent of yours" in reply.text
+        await it.quiet()
+        assert ran == []
+        await talk.press(asked, YES, "op")
+        await talk.heard()
+        assert ran == ["payments"]
+
+
+async def test_the_terms_of_a_place_hold_when_it_gets_another_id(tmp_path: Path) -> None:
+    ran = Ran()
+    terms = Approvals(places={"world:T1:C1": Approval(approvers=2)})
+    async with bot(tmp_path, ran, RESTART, approvals=terms) as it:
+        moved = it.app.gate.policy.moved
+        assert isinstance(moved, dict)
+        await it.talk().say("restart payments")
+        _, asked = await card_of(it, it.talk())
+        await StoreRecords(it.app.db, it.clock, "world", moved).move_channel("T1", "C1", "C7")
+        talk = it.talk(channel="C7")
+        counted = await talk.press(asked, YES, "op")
+        assert counted
+        assert counted.text == "Noted: 1 of 2 agreed."
+        assert ran == []
+        await talk.press(asked, YES, "boss")
+        await talk.heard()
         assert ran == ["payments"]
 
 

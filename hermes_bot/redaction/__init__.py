@@ -5,6 +5,6 @@ and *shapes*, what such things look like or what the field before them is called
 """
 
 from hermes_bot.redaction.redactor import REMOVED, Redactor
-from hermes_bot.redaction.vault import Vault, Withheld
+from hermes_bot.redaction.vault import Vault, Withheld, holds_mask
 
-__all__ = ["REMOVED", "Redactor", "Vault", "Withheld"]
+__all__ = ["REMOVED", "Redactor", "Vault", "Withheld", "holds_mask"]

@@ -30,6 +30,19 @@ _MASKS = re.compile(
 )
 
 
+def holds_mask(data: Json) -> bool:
+    """Whether a number that stands for a secret is anywhere in JSON data."""
+    match data:
+        case str():
+            return _MASKS.search(data) is not None
+        case Mapping():
+            return any(map(holds_mask, data.values()))
+        case Sequence():
+            return any(map(holds_mask, data))
+        case _:
+            return False
+
+
 class Withheld(Exception):  # noqa: N818 - reads as the fact it states
     """A value is not given back.
 

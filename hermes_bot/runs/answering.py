@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from hermes_bot.fold import fold
 from hermes_bot.loop.allowance import STOP, further_of
 from hermes_bot.loop.report import inert
 from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
-from hermes_bot.runs.journal import post
+from hermes_bot.runs.journal import QUOTED, asks_for_outsiders, post
 from hermes_bot.runs.posts import reminder_post
 from hermes_bot.runs.rows import WAITING
-from hermes_bot.store import approvals, audit, inbox, messages, questions
+from hermes_bot.store import approvals, audit, inbox, journal, messages, questions
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.messages import Line
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from hermes_bot.runs.journal import StoreDesk
     from hermes_bot.store.approvals import Ballot
     from hermes_bot.store.questions import QuestionRecord
+
+NOT_YOURS = "What somebody else wrote is no consent of yours. Press a button, or write it yourself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,11 @@ class Questions:
                 inbox.finish(db, [inbox_id])
                 return Settled(asked.thread, asked.run, "is over")
             if said.press is not None:  # what was chosen stands in the transcript as if it had been typed
-                messages.add(db, Line(asked.thread, user, said.user_name, text, now, said.event_id))
+                line = Line(asked.thread, user, said.user_name, text, now, said.event_id)
+                messages.add(db, replace(line, outside=_is_of_outsiders(db, asked)))
             data: change.Data = {"user": user, "name": said.user_name, "text": text, "question": question}
+            if said.is_outside:
+                data["outside"] = QUOTED
             if asked.question.kind == "overspend":
                 data["until"] = self._further(db, asked)
             change.append(db, asked.run, "person", data, WAITING, now)
@@ -97,6 +103,9 @@ class Questions:
     ) -> Settled | None:
         """Count somebody's yes or no to an action; None where it is decided already."""
         now = self._desk.clock.now()
+        if said.is_outside:
+            inbox.finish(db, [inbox_id])
+            return Settled(asked.thread, asked.run, "waits", NOT_YOURS)
         moment = f"{now.astimezone(self._desk.zone):%Y-%m-%d %H:%M %Z}"
         cast = ballots.cast(db, asked, ballot, ballots.Say(said.user, said.user_name, text, now, moment))
         if cast is None:
@@ -131,7 +140,7 @@ class Questions:
             now = self._desk.clock.now()
             for asked in questions.due_reminders(db, now):
                 reminder = reminder_post(asked.question, asked.thread, asked.reminded + 1, asked.posted)
-                post(db, reminder, asked.run, now)
+                post(db, reminder, asked.run, now, outside=_is_of_outsiders(db, asked))
                 questions.reminded(db, asked.question.id, now)
 
         if await self._desk.db.read(lambda db: questions.due_reminders(db, self._desk.clock.now())):
@@ -141,3 +150,8 @@ class Questions:
         """Fail the run whose question no platform takes."""
         now = self._desk.clock.now()
         await self._desk.db.transact("run.fail", lambda db: change.end_unposted(db, question, why, now))
+
+
+def _is_of_outsiders(db: sqlite3.Connection, asked: QuestionRecord) -> bool:
+    """Whether an open question may hold the words of outsiders."""
+    return asks_for_outsiders(fold(journal.of_run(db, asked.run)))

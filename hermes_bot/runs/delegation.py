@@ -218,7 +218,8 @@ def _answer(child: RunState, parent: RunState) -> dict[str, Any] | None:
     if given is None:
         return None
     said = {"user": given.user, "name": given.name, "text": given.text, "message": given.message}
-    return {**said, "question": child.question.id}
+    marks = {"outside": given.outside} if given.outside else {}
+    return {**said, "question": child.question.id, **marks}
 
 
 def _ruling(asked: Question, consent: Consent, parent: RunState) -> dict[str, Any] | None:

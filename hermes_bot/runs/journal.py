@@ -199,12 +199,17 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
             approvals.ask(db, question.id, question.consent, state.run, now)
             audit.note(db, _asked(state, question.consent), now)
         asked = question_post(state, question, _answered_message(db, state.run))
-        post(db, asked, state.run, now, outside=state.is_tainted)
+        post(db, asked, state.run, now, outside=asks_for_outsiders(state))
     elif state.status in OVER:
         post(
             db, final_post(state, _answered_message(db, state.run)), state.run, now, outside=state.is_tainted
         )
         inbox.finish(db, [stored.id for stored in inbox.of_run(db, state.run)])
+
+
+def asks_for_outsiders(state: RunState) -> bool:
+    """Whether the words of a run's question, and its options, may be those of outsiders."""
+    return state.is_tainted or (state.question is not None and state.question.outside)
 
 
 def end_children(db: sqlite3.Connection, parent: str, now: datetime) -> list[str]:

@@ -155,8 +155,10 @@ def tame(state: RunState, text: str) -> str:
     A page can talk a model into an address that carries away what the run knows, or that people should not
     open. What the person named, and what the configuration lists, stays a link (reliability.md §3).
     """
-    if not state.is_tainted:
-        return text
+    return _tame(state, text) if state.is_tainted else text
+
+
+def _tame(state: RunState, text: str) -> str:
     said = (state.goal.text, *(note.text for note in state.notes))
     named = frozenset[str]().union(*map(hosts_in, said))
     return tamed(text, lambda host: host in named or any(fnmatchcase(host, one) for one in state.links))
@@ -164,7 +166,9 @@ def tame(state: RunState, text: str) -> str:
 
 def tame_question(state: RunState, question: Question) -> Question:
     """Return a run's question as people may see it; one for consent shows the exact arguments as they are."""
-    return question if question.consent is not None else replace(question, text=tame(state, question.text))
+    if question.consent is not None or not (state.is_tainted or question.outside):
+        return question
+    return replace(question, text=_tame(state, question.text))
 
 
 def _said(state: RunState) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ class Question:
         field: the parameter the answer is for; empty where the question is the model's own.
         default: the answer on expiry; empty means the run stops then.
         consent: what an approval is about.
+        outside: a program outside the team wrote it.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Question:
     default: str = ""
     kind: QuestionKind = "info"
     consent: Consent | None = None
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

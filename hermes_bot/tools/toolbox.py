@@ -168,7 +168,8 @@ class CoreToolbox:
         except TimeoutError:
             came = timed_out(tool, prepared.timeout)
         if isinstance(came, Question):
-            return masked_question(came, self._vault, scope)
+            asked = masked_question(came, self._vault, scope)
+            return replace(asked, outside=True) if tool.outside else asked
         came = masked_result(came, self._vault, scope)
         return replace(came, duration_ms=round((context.clock.monotonic() - started) * 1000))
 
