@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 import typer  # noqa: TC002 - typer reads the annotations when the command is called
 
 from hermes_bot import __version__
+from hermes_bot.cli import ending
 from hermes_bot.cli.output import complain, harmless
 from hermes_bot.cli.settings import settings_of
 
@@ -42,6 +42,7 @@ def run(context: typer.Context) -> None:
 
     Exit code 75: another process holds the state folder; 78: the configuration cannot be used.
     """
+    ending.hold()
     from hermes_bot.config import remarks
 
     settings = settings_of(context)
@@ -56,19 +57,16 @@ async def _serve(config: Config, supervisor: Supervisor) -> None:
     from hermes_bot.app import App
 
     told = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    ending.hear(told.set)
     async with (
         App(config) as app,
         Alongside(app.run(recover=True)) as running,
         Alongside(_attend(app, supervisor)),
     ):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, told.set)
         gc.collect()
         gc.freeze()  # what start-up made stays, so no collection needs to walk it
         await told.wait()
-        for number in (signal.SIGTERM, signal.SIGINT):  # whoever asks twice wants no draining
-            loop.remove_signal_handler(number)
+        ending.let_go()
         supervisor.tell("STOPPING=1", status="stopping: rounds in hand end, what is written is sent")
         await app.drain()
         running.cancel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import tempfile
 import webbrowser
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hermes_bot.cli import ending
 from hermes_bot.cli.output import AsJson, print_json
 from hermes_bot.cli.settings import settings_of
 
@@ -46,6 +46,7 @@ def demo(
     The bot and its adapters are the real ones; only the two platforms are simulated. It works offline, or
     with the model of your configuration. Nothing is written outside its state folder. Ctrl-C ends it.
     """
+    ending.hold()
     config = settings_of(context).start()
     with tempfile.TemporaryDirectory(prefix="hermes-demo-") as scratch:
         folder = Path(state_dir).resolve() if state_dir else Path(scratch)
@@ -95,9 +96,7 @@ async def _serve(config: Config, folder: Path, port: int, told: _Told) -> None:
     from hermes_bot.demo import open_demo
 
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+    ending.hear(ended.set)
     async with open_demo(config, folder, port) as demo:
         await told.running(demo)
         await ended.wait()

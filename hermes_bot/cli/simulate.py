@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hermes_bot.cli import ending
 from hermes_bot.cli.output import AsJson, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    ending.hold()
     from hermes_bot.simulator.serve import Plan
 
 
@@ -109,9 +110,7 @@ async def _serve(plan: Plan, *, as_json: bool) -> None:
     from hermes_bot.simulator.serve import running
 
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+    ending.hear(ended.set)
     async with running(plan) as both:
         if as_json:
             print_json(both.to_json())
