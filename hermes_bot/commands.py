@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from hermes_bot.consent import visible
 from hermes_bot.errors import StoreError
+from hermes_bot.loop.report import inert
 from hermes_bot.router import VERBS
 from hermes_bot.skills.saving import SAVE_SKILL
 from hermes_bot.state import OVER
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from hermes_bot.runs import Runs, RunView
     from hermes_bot.runs.spending import Spending
     from hermes_bot.skills import Registry
+    from hermes_bot.state import Question
     from hermes_bot.store.database import Database
     from hermes_bot.store.runs import RunRecord
 
@@ -165,7 +168,7 @@ class Commands:
         )
         if not asked:
             return "Nothing waits for an answer here."
-        return "\n".join(f"- {_short(one.question.text)} (run `{one.run}`)" for one in asked)
+        return "\n".join(f"- {_asks(one.question)} (run `{one.run}`)" for one in asked)
 
     async def _status(self, thread: ThreadKey) -> str:
         open_runs = await self._open(thread)
@@ -175,6 +178,13 @@ class Commands:
             f"- `{run.id}` {run.status}, rounds: {run.rounds}, tokens: {run.tokens:,}: {_short(run.text)}"
             for run in open_runs
         )
+
+
+def _asks(question: Question) -> str:
+    """Return a question in one line; of a card the call alone, not what stands around it."""
+    if question.consent is None:
+        return _short(question.text)
+    return f"May I run this? `{question.consent.tool}` {inert(visible(question.consent.args))}"
 
 
 def _line(run: RunRecord) -> str:

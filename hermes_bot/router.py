@@ -183,6 +183,9 @@ def answer_to(question: QuestionRecord, text: str) -> Answer | NoAnswer:
     if asked.open:
         return Answer(asked.id, text)
     choices = ", ".join(f"{number}. {label}" for number, label in enumerate(asked.options, 1))
+    if asked.consent is not None:
+        wait = f"I am waiting for a yes or a no to `{asked.consent.tool}`"
+        return NoAnswer(asked.id, f"{wait}: {choices}. Send its number or its name.")
     return NoAnswer(asked.id, f"I can take one of these: {choices}. Send its number or its name.")
 
 

@@ -263,7 +263,7 @@ async def test_silence_is_no_consent_it_is_reminded_after_ten_minutes_and_over_a
         await it.pass_time(11 * 60)
         assert "Still waiting" in (await talk.heard()).text
         await it.pass_time(timedelta(hours=24).total_seconds(), step=3600)
-        assert "not answered in time" in (await talk.heard()).text
+        assert "Nobody agreed to `restart` in time" in (await talk.heard()).text
         ballot = await it.app.db.read(lambda db: approvals.get(db, asked))
         assert ballot
         assert (ballot.state, ran) == ("expired", [])

@@ -72,6 +72,7 @@ class Desk(Protocol):
     """
 
     name: str
+    keeps_notices: bool  # what one person alone is told stands among the messages
 
     @property
     def ledger(self) -> Ledger:
@@ -135,6 +136,11 @@ def drawn(entry: Entry, author: Json, body: Sequence[Node], more: Mapping[str, A
         "gone": entry.deleted,
         **more,
     }
+
+
+def is_theirs(desk: Desk, seat: Seat, entry: Entry) -> bool:
+    """Whether a seat finds an entry among the messages: everybody's, or one for its eyes only."""
+    return not entry.only_for or (desk.keeps_notices and entry.only_for == desk.to_json(seat)["me"])
 
 
 def _file(found: Mapping[str, Any]) -> Json:

@@ -7,6 +7,7 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hermes_bot.demo.desk import is_theirs
 from hermes_bot.simulator import Entry
 
 if TYPE_CHECKING:
@@ -97,8 +98,7 @@ def _end(line: Line) -> None:
 def _seen(desk: Desk, change: Change, seat: Seat) -> tuple[str, Json] | None:
     entry = change.entry
     if isinstance(entry, Entry):
-        is_theirs = entry.only_for in ("", desk.to_json(seat)["me"])
-        if not is_theirs or not desk.is_seen(seat, entry.channel):
+        if not is_theirs(desk, seat, entry) or not desk.is_seen(seat, entry.channel):
             return None
         return "message", desk.message(seat, entry)
     told: dict[str, Any] = dict(entry)

@@ -21,14 +21,14 @@ def steps(seat: Seat) -> dict[str, list[Json]]:
             _step("Ask in #incidents", f"@{BOT_NAME} {QUESTION}", INCIDENTS),
             _step("See its skills, for your eyes only", "/hermes skills", INCIDENTS),
             _step("Start a skill by name", "/hermes run log-diagnosis service=checkout", GENERAL),
-            _step("Have it ask for consent", f"@{BOT_NAME} {RESTART}", INCIDENTS),
+            _step("See it ask before it acts", f"@{BOT_NAME} {RESTART}", INCIDENTS),
             _step("Ask how it came to its answer", "/hermes why", INCIDENTS),
         ],
         "telegram": [
             _step("Ask in private", QUESTION, str(seat.telegram)),
             _step("Ask in a group", f"@{BOT_USERNAME} {QUESTION}", str(GROUP)),
             _step("Ask in a topic", f"@{BOT_USERNAME} {QUESTION}", str(FORUM), str(FORUM_INCIDENTS)),
-            _step("Have it ask for consent", f"@{BOT_USERNAME} {RESTART}", str(GROUP)),
+            _step("See it ask before it acts", f"@{BOT_USERNAME} {RESTART}", str(GROUP)),
             _step("See its skills", "/skills", str(seat.telegram)),
         ],
     }

@@ -15,7 +15,7 @@ from aiohttp.helpers import content_disposition_header
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hermes_bot import __version__
-from hermes_bot.demo.desk import Said, Upload
+from hermes_bot.demo.desk import Said, Upload, is_theirs
 from hermes_bot.demo.guard import Guard, headers
 from hermes_bot.demo.guide import steps
 from hermes_bot.demo.world import SEATS, seat_of
@@ -189,7 +189,7 @@ class Site:
         if desk is None or not desk.is_seen(seat, found["channel"]):
             raise web.HTTPNotFound
         entry = desk.ledger.find(found["channel"], found["message"])
-        if entry is None or entry.deleted or entry.only_for not in ("", desk.to_json(seat)["me"]):
+        if entry is None or entry.deleted or not is_theirs(desk, seat, entry):
             raise web.HTTPNotFound
         file = next((one for one in entry.files if str(one["id"]) == found["file"]), None)
         if file is None:
@@ -213,7 +213,7 @@ def _platform(desk: Desk, seat: Seat) -> Json:
     entries = [
         one
         for one in desk.ledger.entries
-        if not one.deleted and one.only_for in ("", shown["me"]) and desk.is_seen(seat, one.channel)
+        if not one.deleted and is_theirs(desk, seat, one) and desk.is_seen(seat, one.channel)
     ]
     busy = [one for one in desk.busy() if desk.is_seen(seat, one["channel"])]
     return {**shown, "messages": [desk.message(seat, one) for one in entries], "busy": busy}

@@ -43,6 +43,7 @@ class SlackDesk(Desk):
 
     slack: SlackSimulator
     name: str = "slack"
+    keeps_notices: bool = True
 
     @property
     def ledger(self) -> Ledger:

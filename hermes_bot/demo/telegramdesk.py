@@ -26,6 +26,7 @@ class TelegramDesk(Desk):
 
     telegram: TelegramSimulator
     name: str = "telegram"
+    keeps_notices: bool = False  # they are shown in a box, and gone
 
     @property
     def ledger(self) -> Ledger:

@@ -36,6 +36,8 @@ def progress_report(state: RunState) -> str:
     why = _WHY.get(state.reason, "I could not go on.").format(rounds=state.limits.rounds)
     if state.reason == "budget" and state.grant:
         why = f"{whose(next(iter(state.grant)))} is used up."
+    if state.reason == "unanswered" and state.question is not None and state.question.consent is not None:
+        why = f"Nobody agreed to {inert(state.question.consent.tool)} in time, so it was not run."
     parts = [f"**Stopped ({state.reason}).** {why}", _looked_back(state), _done(state), _stuck(state)]
     if state.reason in _WOULD_HELP:
         parts.append(
@@ -52,7 +54,9 @@ def _looked_back(state: RunState) -> str:
 
 def _done(state: RunState) -> str:
     lines = [line for _, _, line in state.older] + [
-        line_of(one) for one in state.recent if not one.superseded
+        line_of(one)
+        for one in state.recent
+        if one.status and not one.superseded  # without a status it never came to an end
     ]
     if not lines:
         return "Nothing was done yet."
@@ -93,6 +97,6 @@ def _stuck(state: RunState) -> str:
     if open_goals:
         return "Still open:\n" + "\n".join(f"- {inert(goal.goal)}" for goal in open_goals)
     last = state.recent[-1] if state.recent else None
-    if last is None or last.status in ("ok", "partial"):
+    if last is None or last.status in ("", "ok", "partial"):
         return ""
     return f"Where it is stuck: {inert(last.summary or last.call)}"

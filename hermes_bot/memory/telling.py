@@ -43,7 +43,7 @@ def _line_with_reason(note: Memory, person: str) -> str:
     doubt = ", from outside" if note.trust == "untrusted" else ""
     why = f"; kept because {note.why}" if note.why else ""
     about = f"{FOR[note.scope]}, since {note.at:%Y-%m-%d}, {by}{doubt}; {used}{until}{why}"
-    return f"- `{note.id}` {_short(note.text)} ({about})"
+    return f"- `{note.id}` {_short(note.text)}\n  _{about}_"
 
 
 def kept_text(kept: Kept) -> str:

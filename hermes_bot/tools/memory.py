@@ -63,7 +63,7 @@ def _remember_tool(kept: Memories, readers: Readers) -> Tool:
             text,
             _scope(scope, reader),
             kind,
-            why="the task kept it",
+            why="it came up in a task",
             run=ctx.state.run,
             key=ctx.key,
             # a person agreed to it (consent.rule_for), but where it came from is not forgotten

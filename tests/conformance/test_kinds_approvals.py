@@ -233,6 +233,16 @@ async def test_two_people_are_counted_and_the_card_keeps_its_buttons_until_the_s
 
 
 @each_chat
+async def test_a_list_of_what_waits_names_the_call_in_one_line(platform: str, tmp_path: Path) -> None:
+    ran = Ran()
+    async with stage(platform, tmp_path, [RESTART], **settings(ran)) as it:
+        thread, _ = await card(it)
+        (run,) = await it.runs()
+        said = (await it.verb("questions", thread=thread)).replace("`", "").replace("• ", "")
+        assert said == f'May I run this? restart {{"service":"payments"}} (run {run.id})'
+
+
+@each_chat
 async def test_whoever_asked_cannot_agree_where_somebody_else_must(platform: str, tmp_path: Path) -> None:
     ran = Ran()
     async with stage(platform, tmp_path, [RESTART, DONE], **settings(ran, approvals=APART)) as it:
@@ -263,7 +273,7 @@ async def test_silence_is_reminded_of_then_over_and_no_button_stays(platform: st
         assert "Why I ask" not in words
         clock.advance(24 * 3_600)
         await ticked(it)
-        await ended(it, thread, "was not answered in time")
+        await ended(it, thread, "in time, so it was not run")
         for number in (0, 1):
             assert it.now(thread)[number].buttons == ()
             assert "Nobody answered in time" in read(entry_of(it, number)).words
