@@ -132,45 +132,53 @@ class App:
         await self._stack.aclose()
 
     async def _build(self) -> None:
+        """Build the parts, each from those before it."""
         config = self.config
-        self.registry = build_registry(config)
         moved = await self.db.read(all_moves)
+        self._policy = Policy.of(config.access, moved)
+        self.registry = build_registry(config)
         self._build_platforms(moved)
         self.vault = await self._vault()
-        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed, vault=self.vault)
-        policy = Policy.of(config.access, moved)
-        self._readers = readers = Readers(policy)
-        self.memories, close_memories = build_memories(config, self.db, self.clock)
-        self._stack.push_async_callback(close_memories)
-        # without a model nobody would read what a run is given
-        recalling = Recalling(self.memories, readers, config.memory.shown if config.model else 0)
-        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets), recalling.after)
-        delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
-        tools = (
-            delegation.tool(),
-            *memory_tools(self.memories, readers),
-            *post_tools(policy, self.outbox, self.db),
-            *self._parts.tools,
-        )
-        walls = ConsentWalls(policy, config.approvals)
-        self.mcp = build_mcp(config, self.registry, self.db, self.clock)
-        saving = build_saving(config, self.registry, self.db, lambda: hands.tools)
-        sources = (self.mcp, saving)
-        around = Around(walls=walls, policy=policy, vault=self.vault, sandbox=self.sandbox, sources=sources)
-        hands, close = build_hands(config, self.registry, tools, self.clock, around)
-        self._stack.push_async_callback(close)
-        hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
-        self.runs = Runs(desk, hands)
         self.inbox = Inbox(self.db, self.clock)
-        self._joiner = Joiner(self.db, self._served, self.vault)
+        self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed, vault=self.vault)
         self.status = StatusLines(self._served, self.clock)
-        self.gate = Gate(policy, self.db, self.clock, config.approvals)
+        self.mcp = build_mcp(config, self.registry, self.db, self.clock)
+        self._build_runs()
         self._build_reception()
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
         self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy, self.memories)
         self.operations = Operations(self)
+
+    def _build_runs(self) -> None:
+        """Build what runs work with: the memory, the tools, and what stands around them."""
+        config, policy = self.config, self._policy
+        self.memories, close_memories = build_memories(config, self.db, self.clock)
+        self._stack.push_async_callback(close_memories)
+        self._readers = Readers(policy)
+        # without a model nobody would read what a run is given
+        recalling = Recalling(self.memories, self._readers, config.memory.shown if config.model else 0)
+        desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets), recalling.after)
+        delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
+        saving = build_saving(config, self.registry, self.db, lambda: hands.tools)
+        tools = (
+            delegation.tool(),
+            *memory_tools(self.memories, self._readers),
+            *post_tools(policy, self.outbox, self.db),
+            *self._parts.tools,
+        )
+        around = Around(
+            walls=ConsentWalls(policy, config.approvals),
+            policy=policy,
+            vault=self.vault,
+            sandbox=self.sandbox,
+            sources=(self.mcp, saving),
+        )
+        hands, close_hands = build_hands(config, self.registry, tools, self.clock, around)
+        self._stack.push_async_callback(close_hands)
+        hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
+        self.runs = Runs(desk, hands)
 
     async def _vault(self) -> Vault:
         """Return what masks secrets; its numbers go on where the last process left them."""
@@ -187,6 +195,8 @@ class App:
     def _build_reception(self) -> None:
         """Build what messages pass, and say who is told of what on their way."""
         bot = self.config.bot
+        self._joiner = Joiner(self.db, self._served, self.vault)
+        self.gate = Gate(self._policy, self.db, self.clock, self.config.approvals)
         spending = Spending(self.db, self.config, self.clock)
         notes = Notes(self.memories, self._readers, self._answers_alone)
         self.commands = Commands(self.db, self.runs, self.registry, spending, notes, bot.name)

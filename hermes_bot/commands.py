@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from hermes_bot.consent import visible
 from hermes_bot.errors import StoreError
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import clip_line, inert
 from hermes_bot.router import VERBS
 from hermes_bot.skills.saving import SAVE_SKILL
 from hermes_bot.state import OVER
 from hermes_bot.store import questions, runs, skillstates
 from hermes_bot.store.columns import channel_of
+from hermes_bot.unseen import visible
 
 if TYPE_CHECKING:
     from hermes_bot.messages import Incoming, ThreadKey
@@ -219,5 +219,4 @@ def why_text(view: RunView) -> str:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= SHOWN_CHARS else f"{flat[: SHOWN_CHARS - 1]}…"
+    return clip_line(text, SHOWN_CHARS)

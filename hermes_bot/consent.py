@@ -14,9 +14,11 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.access import Where
+from hermes_bot.markdown import fence, inert
 from hermes_bot.messages import Attachment, failed
 from hermes_bot.redaction import holds_mask
 from hermes_bot.state import APPROVE, DENY, Consent, Question, consent_key
+from hermes_bot.unseen import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -224,7 +226,7 @@ def what_was_asked(question: Question) -> str:
 def _read_so_far(state: RunState) -> str:
     if not state.origins:
         return ""
-    named = ", ".join(_inert(one) for one in state.origins[:MOST_ORIGINS])
+    named = ", ".join(_named(one) for one in state.origins[:MOST_ORIGINS])
     more = len(state.origins) - MOST_ORIGINS
     return f" Read so far: {named}{f' and {more:,} more' if more > 0 else ''}."
 
@@ -253,13 +255,13 @@ def shown_arguments(args: str) -> tuple[str, bool]:
     texts = list(_texts(value, "arguments"))
     text = visible("\n".join(f"{_field(name)}: {_value(one)}" for name, one in value.items()))
     is_cut = len(text) > SHOWN_CARD_CHARS or _short_values(plain := _without_texts(value)) != plain
-    blocks = [fenced(text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…")]
+    blocks = [fence(text if len(text) <= SHOWN_CARD_CHARS else f"{text[:SHOWN_CARD_CHARS]}\n…")]
     room = max(SHOWN_CHARS, (SHOWN_CARD_CHARS - len(text)) // max(1, len(texts)))
     for name, one in texts[:MOST_TEXTS]:
         seen = visible(one)
         is_cut = is_cut or len(seen) > room
         shown = seen if len(seen) <= room else f"{seen[:room]}\n… ({len(seen):,} characters)"
-        blocks.append(f"{_inert(name)}:\n{fenced(shown)}")
+        blocks.append(f"{_named(name)}:\n{fence(shown)}")
     return "\n".join(blocks), is_cut or len(texts) > MOST_TEXTS
 
 
@@ -328,25 +330,5 @@ def _short_values(value: Json) -> Any:
     return value
 
 
-_UNSEEN = re.compile(
-    "[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U000e0000-\U000e0fff]"
-)
-
-
-def visible(text: str) -> str:
-    """Return a text with every sign that cannot be seen, or turns others around, written as its number."""
-    return _UNSEEN.sub(lambda found: f"\\u{{{ord(found.group()):x}}}", text)
-
-
-def fenced(text: str, kind: str = "") -> str:
-    """Return a text as a code block that nothing inside can close."""
-    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, ticks + 1)
-    return f"{fence}{kind}\n{text}\n{fence}"
-
-
-def _inert(text: str) -> str:
-    flat = visible(" ".join(text.replace("`", "'").split()))
-    return f"`{flat[:80]}`"
+def _named(text: str) -> str:
+    return inert(visible(" ".join(text.split())), 80)

@@ -25,8 +25,7 @@ from hermes_bot.errors import (
     StoreError,
     Transient,
 )
-from hermes_bot.loop.report import inert
-from hermes_bot.markdown import write
+from hermes_bot.markdown import inert, write
 from hermes_bot.markdown.tree import Fence
 from hermes_bot.masking import masked_file
 from hermes_bot.messages import Attachment

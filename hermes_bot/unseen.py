@@ -29,6 +29,7 @@ _FLAG = (
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
     "|\U000e0077\U000e006c\U000e0073)\U000e007f"
 )
+_ANY = re.compile(f"[{_UNSEEN}\t\r\u2028\u2029]")
 _FOR_PEOPLE = re.compile(
     f"(?P<needed>{_FLAG})|[\u202a-\u202e\u2066-\u206f\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
 )
@@ -42,6 +43,11 @@ def without_unseen(text: str) -> str:
 def without_turns(text: str) -> str:
     """Return a text as people may be shown it: nothing in it turns its letters, or hides words."""
     return text if text.isascii() else _FOR_PEOPLE.sub(_needed, text)
+
+
+def visible(text: str) -> str:
+    """Return a text with every sign that cannot be seen, or turns others around, written as its number."""
+    return _ANY.sub(lambda found: f"\\u{{{ord(found.group()):x}}}", text)
 
 
 def _needed(found: re.Match[str]) -> str:

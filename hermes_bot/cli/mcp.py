@@ -57,8 +57,9 @@ def accept(context: typer.Context, server: Server, tool: Tool = "", *, as_json: 
 
 
 def _row(tool: Mapping[str, Any]) -> tuple[str, ...]:
-    about = tool["about"]
-    short = about if len(about) <= _ABOUT_CHARS else f"{about[: _ABOUT_CHARS - 1]}…"
+    from hermes_bot.markdown import clip
+
+    short = clip(tool["about"], _ABOUT_CHARS)
     return tool["name"], tool["state"], tool["risk"], short
 
 

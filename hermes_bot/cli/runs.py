@@ -64,8 +64,9 @@ def answer(context: typer.Context, run: Run, text: Text, *, as_json: AsJson = Fa
 
 
 def _row(run: Mapping[str, Any]) -> tuple[object, ...]:
-    text = " ".join(run["text"].split())
-    short = text if len(text) <= _TEXT_CHARS else f"{text[: _TEXT_CHARS - 1]}…"
+    from hermes_bot.markdown import clip_line
+
+    short = clip_line(run["text"], _TEXT_CHARS)
     began = run["created_at"][:16].replace("T", " ")
     return run["id"], run["status"], run["reason"], run["rounds"], run["tokens"], began, short
 

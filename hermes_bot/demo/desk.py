@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.demo.nodes import to_json
+from hermes_bot.markdown import clip_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,5 +157,4 @@ def _file(found: Mapping[str, Any]) -> Json:
 
 def excerpt(text: str) -> str:
     """Return the beginning of a message, on one line."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= EXCERPT else f"{flat[: EXCERPT - 1]}…"
+    return clip_line(text, EXCERPT)

@@ -23,6 +23,7 @@ from typing import BinaryIO, TypeAlias
 
 from hermes_bot.diagnosis.values import LogFile, RawLine
 from hermes_bot.errors import ToolError
+from hermes_bot.markdown import clip
 
 KEPT_CHARACTERS = 64 * 1024
 """How much of a line is kept; a longer line counts as one line all the same."""
@@ -119,7 +120,7 @@ def _expand_path(given: str, notes: list[str]) -> list[tuple[str, Path]]:
 
 
 def _shortened(path: str) -> str:
-    return path if len(path) <= _SHOWN_PATH else f"{path[: _SHOWN_PATH - 1]}…"
+    return clip(path, _SHOWN_PATH)
 
 
 def _files_in(folder: Path, notes: list[str]) -> Iterator[Path]:

@@ -16,6 +16,7 @@ from hermes_bot.errors import ConfigError, ModelError
 from hermes_bot.llm import request
 from hermes_bot.llm.faults import SAID_CHARS, Fault, from_status, pause
 from hermes_bot.llm.reply import ErrorInside, Reply, read_body, read_stream
+from hermes_bot.markdown import clip
 from hermes_bot.ports import Completion
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class EndpointModel:
     def _clean(self, text: str) -> str:
         plain = " ".join(text.split())
         plain = plain.replace(self._key, "***") if self._key else plain
-        return (plain if len(plain) <= SAID_CHARS else plain[: SAID_CHARS - 1] + "…").rstrip(".")
+        return clip(plain, SAID_CHARS).rstrip(".")
 
 
 async def _exchange(client: AsyncOpenAI, body: bytes, headers: Mapping[str, str | Omit]) -> Reply:

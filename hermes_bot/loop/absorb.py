@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hermes_bot.loop.digest import Room, digest, values_of
 from hermes_bot.loop.fence import fenced
 from hermes_bot.loop.noise import one_line
+from hermes_bot.markdown import clip
 
 if TYPE_CHECKING:
     from hermes_bot.decisions import Action
@@ -89,8 +90,7 @@ def _labels(result: Result, action: Action, number: int, status: str, age: Age |
 
 
 def _with_age(summary: str, age: Age) -> str:
-    marked = f"({age.words}) {summary}"
-    return marked if len(marked) <= SUMMARY_CHARS else marked[: SUMMARY_CHARS - 1] + "…"
+    return clip(f"({age.words}) {summary}", SUMMARY_CHARS)
 
 
 def _args(action: Action) -> str:
@@ -142,4 +142,4 @@ def _summary(result: Result, status: ResultStatus) -> str:
     text = one_line(" ".join(parts) or status, SUMMARY_CHARS * 2)
     if result.trust == "untrusted":
         text = f"(untrusted) {text}"
-    return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1] + "…"
+    return clip(text, SUMMARY_CHARS)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed, decide
+from hermes_bot.decisions import SLOW_BYTES, CallTool, Finish, Malformed
 from hermes_bot.errors import ModelError
-from hermes_bot.fold import apply
 from hermes_bot.loop import checking, remarks
 from hermes_bot.loop.absorb import absorb
 from hermes_bot.loop.allowance import exhausted, over_share
@@ -18,24 +17,25 @@ from hermes_bot.loop.context import build
 from hermes_bot.loop.freshness import age_of
 from hermes_bot.loop.guards import may_not_run, same_calls
 from hermes_bot.loop.observed import told_by
-from hermes_bot.loop.planning import checklist, is_outside
+from hermes_bot.loop.pen import Pen
+from hermes_bot.loop.planning import is_outside
 from hermes_bot.loop.reflection import stop_of
 from hermes_bot.loop.verdict import NOTHING, Offer, failure, judged, skill_call
 from hermes_bot.messages import Result, failed
-from hermes_bot.ports import Outcome, Prepared, ToolContext, taken_back
-from hermes_bot.state import Question, Row
+from hermes_bot.ports import Prepared, ToolContext
+from hermes_bot.state import Question
 from hermes_bot.written import write_decision
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from hermes_bot.decisions import Action, Decision
     from hermes_bot.loop.checking import Check
     from hermes_bot.loop.context import Built, Frame
-    from hermes_bot.ports import Clock, Completion, Journal, Model, Prior, Prompt, Toolbox
-    from hermes_bot.state import Note, Phase, RunState, Share
+    from hermes_bot.loop.desk import Desk
+    from hermes_bot.ports import Completion, Prior, Prompt
+    from hermes_bot.state import RunState
 
 
 NOT_KNOWN = failed(
@@ -44,34 +44,6 @@ NOT_KNOWN = failed(
     "with a read, or ask a person.",
     status="unknown",
 )
-
-
-async def offer_nothing(workspace: Path, paths: Sequence[str]) -> Offer:
-    """Let no file go with an answer."""
-    del workspace, paths
-    return Offer(problem="No file can be attached here.")
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """Everything one run works with.
-
-    Attributes:
-        workspace: the thread's own folder.
-        is_closing: whether the program ends, so that no further round is begun.
-        offer: looks at the files of the workspace that a finish names.
-        read: turns a model's answer into a decision, as ``decide`` does.
-    """
-
-    model: Model
-    tools: Toolbox
-    journal: Journal
-    clock: Clock
-    workspace: Path
-    frame: Frame
-    is_closing: Callable[[], bool] = lambda: False
-    offer: Callable[[Path, Sequence[str]], Awaitable[Offer]] = offer_nothing
-    read: Callable[..., Decision] = decide
 
 
 async def carry(state: RunState, desk: Desk) -> RunState:
@@ -107,78 +79,6 @@ async def carry(state: RunState, desk: Desk) -> RunState:
 
 def _may_act(state: RunState) -> bool:
     return state.came is None and stop_of(state) is None
-
-
-class Pen:
-    """Writes a run's rows: each one moves the state at once and is stored with the next commit.
-
-    It stands in for the journal while a chain runs, so that the chain's own commits move the state too.
-    """
-
-    def __init__(self, state: RunState, desk: Desk) -> None:
-        self.state = state
-        self.frame = desk.frame
-        self.workspace = desk.workspace
-        self._desk = desk
-        self._rows: list[Row] = []
-        self._outcome: Outcome | None = None
-
-    def write(self, phase: Phase, data: dict[str, Any], **columns: Any) -> None:
-        """Add a row of the round at hand."""
-        at = columns.pop("at", None) or self.moment()
-        number = columns.pop("round", self.state.round)
-        self.add(Row(self.state.run, number, phase, at, data, **columns))
-
-    def moment(self) -> datetime:
-        """Return the time as rows keep it, so that a prompt made again from its row shows the same."""
-        now = self._desk.clock.now()
-        return now.replace(microsecond=now.microsecond // 1000 * 1000)
-
-    def settle(self, key: str, result: Result) -> None:
-        """Have the effect's outcome stored with the next commit."""
-        self._outcome = Outcome(key, result)
-
-    def take_back(self, prepared: Prepared) -> None:
-        """Have the effect's intent taken back with the next commit: its tool asks a person first."""
-        self._outcome = taken_back(prepared)
-
-    async def commit(
-        self,
-        state: RunState | None = None,
-        rows: Sequence[Row] = (),
-        *,
-        intent: Prepared | None = None,
-        outcome: Outcome | None = None,
-    ) -> Prior | None:
-        """Store what was written since the last commit, with ``rows``; the state passed in is not needed."""
-        del state  # the pen's own is the same, and never behind
-        for row in rows:
-            self.add(row)
-        written, self._rows = self._rows, []
-        settled, self._outcome = outcome or self._outcome, None
-        return await self._desk.journal.commit(self.state, written, intent=intent, outcome=settled)
-
-    def keep_prefix(self, digest: str, text: str) -> None:
-        """Have a prompt's stable prefix kept once."""
-        self._desk.journal.keep_prefix(digest, text)
-
-    def added(self) -> tuple[Note, ...]:
-        """Return what people wrote meanwhile."""
-        return self._desk.journal.added()
-
-    def shares(self) -> tuple[Share, ...]:
-        """Return what is used of the budgets that runs share."""
-        return self._desk.journal.shares()
-
-    def show(self, text: str) -> None:
-        """Show what the run is doing, and under it how far its plan is."""
-        plan = checklist(self.state.plan) if self.state.plan else ""
-        self._desk.journal.show(f"{text}\n{plan}" if plan else text)
-
-    def add(self, row: Row, after: RunState | None = None) -> None:
-        """Add a row; ``after`` is the state it makes, where that is known already."""
-        self._rows.append(row)
-        self.state = after or apply(self.state, row)
 
 
 async def reason(pen: Pen, desk: Desk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hermes_bot.markdown import clip
 from hermes_bot.unseen import without_unseen
 
 BINARY = "(binary, {:,} bytes)"
@@ -54,7 +55,7 @@ def one_line(text: str, limit: int) -> str:
     # The start is taken first: the rest would be cut anyway.
     text = clean(text[: limit * 4])
     text = " ".join(text.split()).replace(" | ", " / ")
-    return text if len(text) <= limit else text[: max(0, limit - 1)] + "…"
+    return clip(text, limit)
 
 
 def quiet_lines(text: str) -> list[str]:

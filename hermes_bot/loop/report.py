@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_bot.markdown import inert
 from hermes_bot.shelf import line_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ BUDGETS = {
 """The budgets that runs share, by their keys, in words."""
 _WOULD_HELP = ("repetition", "stagnation", "reflection")
 SHOWN_ROUNDS = 8
-SHOWN_CHARS = 300
 
 
 def progress_report(state: RunState) -> str:
@@ -84,12 +84,6 @@ def budget_text(state: RunState) -> str:
     used, limits = state.spent, state.limits
     money = f" and {used.cost:.4g} of {limits.money:.4g} in money" if limits.money else ""
     return f"{used.tokens:,} of its {limits.tokens:,} tokens{money}"
-
-
-def inert(text: str) -> str:
-    """Return a text of others as code, on one line, so that nothing in it is Markdown or calls anybody."""
-    flat = " ".join(text.replace("`", "'").split())
-    return f"`{flat if len(flat) <= SHOWN_CHARS else flat[: SHOWN_CHARS - 1] + '…'}`"
 
 
 def _stuck(state: RunState) -> str:

@@ -13,7 +13,7 @@ from hermes_bot.loop.checking import UNCHECKED
 from hermes_bot.loop.freshness import as_of_note, rests_on
 from hermes_bot.loop.guards import finish_problem, tripped
 from hermes_bot.loop.reflection import stop_of
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import inert
 from hermes_bot.state import Question, Row
 
 if TYPE_CHECKING:

@@ -39,6 +39,11 @@ def clip(text: str, length: int) -> str:
     return text if len(text) <= length else text[: floor(text, max(0, length - 1))] + "…"
 
 
+def clip_line(text: str, length: int) -> str:
+    """Return text on one line, clipped."""
+    return clip(" ".join(text.split()), length)
+
+
 def width(text: str) -> int:
     """Return how many columns a text takes."""
     return len(text) if text.isascii() else max(0, wcwidth.wcswidth(text.replace("\t", " ")))

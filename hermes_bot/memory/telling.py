@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_bot.markdown import clip_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -68,5 +70,4 @@ def forgotten_text(gone: Forgotten) -> str:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split()).replace("`", "'")
-    return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1]}…"
+    return clip_line(text.replace("`", "'"), _SHOWN)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.fold import fold
 from hermes_bot.loop.allowance import STOP, further_of
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import inert
 from hermes_bot.runs import ballots
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.journal import QUOTED, asks_for_outsiders, post

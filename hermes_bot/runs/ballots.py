@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import inert
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.posts import counted_card
 from hermes_bot.state import APPROVE

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import inert
 from hermes_bot.messages import Request
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import before, joined_text

@@ -17,6 +17,7 @@ from hermes_bot.errors import RunOver, RunPaused, StoreError
 from hermes_bot.fold import fold
 from hermes_bot.loop.engine import carry
 from hermes_bot.loop.verdict import DELEGATE
+from hermes_bot.markdown import clip_line
 from hermes_bot.messages import Fault, Json, Result, failed
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.errands import SCHEMA, SUMMARY, Errand, intake_of, read_errands
@@ -242,8 +243,7 @@ def _question(states: Sequence[RunState], parent: RunState, errands: Sequence[Er
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= SHOWN_TASK else f"{flat[: SHOWN_TASK - 1]}…"
+    return clip_line(text, SHOWN_TASK)
 
 
 def _result(errands: Sequence[Errand], views: Sequence[RunView]) -> Result:

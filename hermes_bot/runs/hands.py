@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hermes_bot.decisions import decide
-from hermes_bot.loop.engine import Desk
+from hermes_bot.loop.desk import Desk
 from hermes_bot.runs.offering import offer_files
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hermes_bot.errors import RunOver, RunPaused
 from hermes_bot.fold import fold
 from hermes_bot.logs import fields
 from hermes_bot.loop.engine import carry
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import inert
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.answering import Questions
 from hermes_bot.runs.beginning import Beginnings

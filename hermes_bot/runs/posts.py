@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hermes_bot.consent import what_was_asked, whole_arguments
-from hermes_bot.loop.report import budget_text, inert, progress_report, share_text, whose
-from hermes_bot.markdown import hosts_in, tamed
+from hermes_bot.loop.report import budget_text, progress_report, share_text, whose
+from hermes_bot.markdown import hosts_in, inert, tamed
 from hermes_bot.messages import Button, Outgoing, Press
 from hermes_bot.ports import CONTINUE_PREFIX
 

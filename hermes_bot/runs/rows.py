@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hermes_bot.errors import StoreError
 from hermes_bot.fold import apply, fold
-from hermes_bot.loop.report import inert
+from hermes_bot.markdown import inert
 from hermes_bot.runs.journal import AT_WORK, advance, follow
 from hermes_bot.runs.posts import closed_card, closed_reminder, settled_card
 from hermes_bot.state import OVER, Row

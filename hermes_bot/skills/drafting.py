@@ -15,6 +15,7 @@ import yaml
 
 from hermes_bot.errors import SkillError
 from hermes_bot.fold import fold
+from hermes_bot.markdown import clip_line
 from hermes_bot.skills.chain import MAX_STEPS
 from hermes_bot.skills.reading import RESERVED
 from hermes_bot.skills.recording import recording_of
@@ -222,8 +223,7 @@ def _chain_yaml(parameters: Sequence[_Parameter], steps: Sequence[Mapping[str, A
 
 
 def _skill_md(name: str, state: RunState, parameters: Sequence[_Parameter], ids: Sequence[str]) -> str:
-    goal = " ".join(state.goal.text.split())
-    about = goal if len(goal) <= MAX_ABOUT else f"{goal[: MAX_ABOUT - 1]}…"
+    about = clip_line(state.goal.text, MAX_ABOUT)
     example = " ".join([f"run {name}", *(f'{one.name}="{one.value}"' for one in parameters)])
     head = _yaml(
         {"name": name, "description": f"Does again what was once asked: {about}", "example": example}

@@ -17,6 +17,7 @@ from jinja2 import StrictUndefined, TemplateError, Undefined, meta, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from hermes_bot import markdown
 from hermes_bot.errors import SkillError
 
 if TYPE_CHECKING:
@@ -41,11 +42,8 @@ _ARITHMETIC = {"*": operator.mul, "**": operator.pow, "%": operator.mod}
 
 
 def fence(text: Any, language: str = "") -> str:
-    """Return observed text as a fenced block that nothing in it can close (CommonMark §4.5)."""
-    body = str(text).rstrip("\n")
-    longest = max((len(run) for run in re.findall(r"`+", body)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{language}\n{body}\n{ticks}"
+    """Return observed text as a fenced block that nothing in it can close."""
+    return markdown.fence(str(text).rstrip("\n"), language)
 
 
 def code(text: Any) -> str:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hermes_bot.markdown import clip
 from hermes_bot.messages import Json
 
 Schema = Mapping[str, Any]
@@ -260,4 +261,4 @@ def _bounds(spec: Schema) -> Iterator[str]:
 
 def _shown(value: Json) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:59] + "…"  # noqa: PLR2004 - a taste of the value, no more
+    return clip(text, 60)  # a taste of the value, no more

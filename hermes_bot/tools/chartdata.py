@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.errors import ToolError
+from hermes_bot.markdown import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,7 +195,7 @@ def about(chart: Chart) -> str:
     if len(chart.lines) > _TOLD:
         told.append(f"and {len(chart.lines) - _TOLD} more series")
     text = f"{head} “{chart.title}”{_span(chart)}: {'; '.join(told)}."
-    return text if len(text) <= _ABOUT_CHARS else f"{text[: _ABOUT_CHARS - 1]}…"
+    return clip(text, _ABOUT_CHARS)
 
 
 def _span(chart: Chart) -> str:

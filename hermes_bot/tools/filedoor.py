@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from hermes_bot.errors import ToolError
+from hermes_bot.markdown import clip
 
 MAX_WRITE_BYTES = 1024 * 1024
 MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -343,4 +344,4 @@ def _too_large(path: str, size: int, limit: int) -> ToolError:
 
 
 def _shown(path: str) -> str:
-    return repr(path if len(path) <= 120 else path[:119] + "…")  # noqa: PLR2004 - enough to recognise it
+    return repr(clip(path, 120))  # enough to recognise it

@@ -10,7 +10,8 @@ from skills.chain_fakes import BERLIN, NOW, SERVICES, FakeClock, FakeJournal, fa
 
 from hermes_bot.fold import fold
 from hermes_bot.loop.context import Frame
-from hermes_bot.loop.engine import Desk, carry
+from hermes_bot.loop.desk import Desk
+from hermes_bot.loop.engine import carry
 from hermes_bot.offline import OfflineModel
 from hermes_bot.ports import Completion
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Registry, Runner, run_skill_summary
