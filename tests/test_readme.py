@@ -14,15 +14,23 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from hermes_bot.cli import app
 from hermes_bot.config import Keys, read_config
 from hermes_bot.keys import places
 from hermes_bot.plugins import TOOLS
+from hermes_bot.router import VERBS
 from hermes_bot.skills import reading
 from hermes_bot.skills.chain import ToolWork
 from hermes_bot.tools.declare import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -30,6 +38,7 @@ SECONDS = 120
 CONVERSATION = ("ask 'why is checkout failing?'", "runs answer {run} 'last hour'")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _GENERATED = re.compile(r"<!-- generated: (.*?) -->\n````text\n(.*?)````", re.DOTALL)
+_TABLE = re.compile(r"<!-- table: (\w+) -->\n(.*?)<!-- end -->", re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 
 
@@ -156,6 +165,11 @@ def test_the_generated_parts_are_current(scratch: Path) -> None:
         assert _steady(text) == _steady(generate(name, scratch)), f"python tests/test_readme.py; part: {name}"
 
 
+def test_the_tables_hold_every_command() -> None:
+    tables = dict(_TABLE.findall(README.read_text()))
+    assert tables == {name: make() for name, make in TABLES.items()}, "python tests/test_readme.py"
+
+
 def _steady(text: str) -> str:
     """Return a text without its times and run ids, which are new in each run, and without what rich draws."""
     text = re.sub(r"\b[0-9a-f]{8}\b", "RUN", text)
@@ -172,6 +186,30 @@ def generate(name: str, folder: Path) -> str:
         "\n".join(line.rstrip() for line in bash(f"COLUMNS=100 {name}", folder).stdout.strip().splitlines())
         + "\n"
     )
+
+
+def _chat() -> str:
+    return _table("in chat", VERBS)
+
+
+def _shell() -> str:
+    return _table("hermes-bot …", dict(_commands(get_command(app))))
+
+
+def _commands(command: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if not isinstance(command, TyperGroup):
+        yield name, (command.help or "").partition("\n\n")[0]
+        return
+    for below, one in command.commands.items():
+        yield from _commands(one, f"{name} {below}".strip())
+
+
+def _table(head: str, rows: Mapping[str, str]) -> str:
+    lines = (f"| `{name}` | {' '.join(does.split()).rstrip('.')} |\n" for name, does in rows.items())
+    return f"| {head} | |\n|---|---|\n{''.join(lines)}"
+
+
+TABLES = {"chat": _chat, "shell": _shell}
 
 
 def _converse(folder: Path) -> str:
@@ -191,6 +229,9 @@ def _rewrite() -> None:
         for name, old in _GENERATED.findall(text):
             head = f"<!-- generated: {name} -->\n````text\n"
             text = text.replace(f"{head}{old}````", f"{head}{generate(name, place)}````")
+        for name, old in _TABLE.findall(text):
+            head = f"<!-- table: {name} -->\n"
+            text = text.replace(f"{head}{old}<!-- end -->", f"{head}{TABLES[name]()}<!-- end -->")
         README.write_text(text)
 
 
