@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from children import minds
 from clock import FakeClock
 from endpoint import act, finish, held
-from test_delegation import minds
 from world import World, running, scripted
 
 from hermes_bot.config import Access

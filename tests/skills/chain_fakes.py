@@ -34,6 +34,13 @@ SERVICES = ("checkout", "catalog", "auth", "worker", "nginx-edge", "postgres")
 
 Tool: TypeAlias = "Callable[[Mapping[str, Json]], Result | Question]"
 
+EACH = """
+steps:
+  - {id: all, tool: many}
+  - {id: one, tool: look, for_each: "{{ all.data }}", args: {at: "{{ item }}", number: "{{ index }}"}}
+  - {id: end, say: "{{ one.data | length }} looked at, the last was {{ one.data | last | default('none') }}."}
+"""
+
 
 class KilledError(BaseException):
     """The process dies here: nothing after it runs, and nothing catches it."""
