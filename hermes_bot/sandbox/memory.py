@@ -29,8 +29,15 @@ def _with_children(first: int) -> Iterator[int]:
     while rest and seen < _MOST:
         seen += 1
         yield (process := rest.pop())
-        for task in _PROC.joinpath(str(process), "task").glob("*/children"):
-            rest += map(int, _read(task).split())
+        rest += _children(process)
+
+
+def _children(process: int) -> list[int]:
+    try:
+        tasks = list(_PROC.joinpath(str(process), "task").iterdir())
+    except OSError:  # it has ended
+        return []
+    return [int(child) for task in tasks for child in _read(task / "children").split()]
 
 
 def _resident(process: int) -> int:
