@@ -25,7 +25,7 @@ from hermes_bot.skills import RUN_SKILL_SCHEMA, Bed, Runner, read_registry, run_
 from hermes_bot.skills.saving import SAVING
 from hermes_bot.tools.allowing import Allow, ByAccess, both, by_profile
 from hermes_bot.tools.catalog import catalog_of
-from hermes_bot.tools.declare import Tool
+from hermes_bot.tools.declare import Call, Tool
 from hermes_bot.tools.files import file_tools, keep_text
 from hermes_bot.tools.logtools import log_tools
 from hermes_bot.tools.now import now_tool
@@ -116,17 +116,6 @@ def build_toolbox(
         params = cast("Mapping[str, Json]", args.get("params") or {})
         return await runner.run_skill(str(args["name"]), params, context, toolbox)
 
-    def skill() -> Tool:
-        return Tool(
-            "run_skill",
-            run_skill_summary(registry),
-            RUN_SKILL_SCHEMA,
-            run_skill,
-            timeout=CHAIN_SECONDS,
-            max_chars=6_000,
-            keeps_masks=True,
-        )
-
     core = (*log_tools(catalog), *file_tools(config.files.roots), now_tool(config.zone))
     offer = optional_tools(config)
     for name, reason in offer.off.items():
@@ -136,15 +125,28 @@ def build_toolbox(
     if around.policy is not None:
         allow = both(by_profile, ByAccess(around.policy, lambda name: toolbox.find(name)))  # noqa: PLW0108 - it is made below
     toolbox = CoreToolbox(
-        (skill(), *core, *offer.tools, *extra, *plugged.tools),
+        (_skill_tool(registry, run_skill), *core, *offer.tools, *extra, *plugged.tools),
         sources=(python, *around.sources),
         allow=allow,
         walls=around.walls,
         off=offer.off,
         vault=around.vault,
     )
-    registry.on_reload = lambda: toolbox.replace(skill())
+    registry.on_reload = lambda: toolbox.replace(_skill_tool(registry, run_skill))
     return toolbox
+
+
+def _skill_tool(registry: Registry, run_skill: Call) -> Tool:
+    """Return ``run_skill`` as it is told of now: which skills there are changes."""
+    return Tool(
+        "run_skill",
+        run_skill_summary(registry),
+        RUN_SKILL_SCHEMA,
+        run_skill,
+        timeout=CHAIN_SECONDS,
+        max_chars=6_000,
+        keeps_masks=True,
+    )
 
 
 def build_mcp(config: Config, registry: Registry, db: Database, clock: Clock) -> Servers:

@@ -103,12 +103,6 @@ class Database:
         value: T = await self._do("write", name, work)
         return value
 
-    def transact_blocking(self, name: str, work: Callable[[sqlite3.Connection], T]) -> T:
-        """``transact`` for a thread without an event loop; never called from a work."""
-        waiter: Future[T] = Future()
-        self._put(_Job("write", name, work, waiter, None))
-        return waiter.result()
-
     def submit(self, name: str, work: Callable[[sqlite3.Connection], object]) -> None:
         """Have a work done without waiting: no later than what is given to the store after it.
 

@@ -141,7 +141,6 @@ async def test_one_thread_does_all_work_for_any_loop_and_any_thread(database: Da
         await database.read(here),
         await database.alone("b", here),
         await asyncio.to_thread(other_loop),
-        await asyncio.to_thread(database.transact_blocking, "c", here),
     }
     assert len(workers) == 1
     assert threading.get_ident() not in workers
