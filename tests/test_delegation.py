@@ -91,6 +91,9 @@ async def test_independent_parts_run_at_once(tmp_path: Path) -> None:
         ({"task": "x", "tasks": [{"task": "y"}]}, "not both"),
         ({"max_rounds": 2}, "`task` should be"),
         ({"task": "x", "max_rounds": 0}, "`max_rounds` should be"),
+        # as a pattern it would take a minute of everybody's time
+        ({"task": "x", "tools": ["[" * 50_000]}, "of at most 100 characters"),
+        ({"task": "x", "tools": ["echo"] * 51}, "at most 50 names or globs"),
     ],
 )
 async def test_what_cannot_be_delegated_is_refused_before_anything_runs(

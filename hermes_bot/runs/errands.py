@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_bot.state import Limits, RunState
 
 MOST_TASKS = 4
+MOST_GLOBS, GLOB_CHARS = 50, 100  # reading a glob takes time with the square of its length
 ROUNDS = 5
 TIME_SHARE = 0.9  # of the time its parent has left, so that a child ends by its own guard and reports
 
@@ -91,6 +92,8 @@ def _errand(one: Json, common: Mapping[str, Json], known: Collection[str] | None
     tools = tuple(fields.get("tools") or ())
     if not all(isinstance(glob, str) for glob in tools):
         return "`tools` should be a list of names or globs"
+    if len(tools) > MOST_GLOBS or any(len(glob) > GLOB_CHARS for glob in tools):
+        return f"`tools` should be at most {MOST_GLOBS} names or globs of at most {GLOB_CHARS} characters"
     if known is not None and (unknown := _unknown(tools, known)):
         there = ", ".join(sorted(known)) or "none"
         return f"`tools`: you have no tool {unknown[:60]!r}; there are: {there}"
