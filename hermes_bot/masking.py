@@ -25,6 +25,7 @@ T = TypeVar("T")
 _ESCAPED = re.compile(r"\\u(27e[67])", re.IGNORECASE)
 _BARE_MASK = re.compile(r"(:\s*)(\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}secret:\d+.)(?=\s*[,}\]])")
 
+NAME_CHARS = 200  # platforms allow fewer
 MOST_BYTES = 20_000_000  # of a file are looked through; platforms take no bigger ones
 
 
@@ -37,7 +38,7 @@ def masked_incoming(said: Incoming, vault: Vault) -> Incoming:
     """Return a person's message as it may be stored and shown to a model: no secret, nothing unseen."""
     scope = str(said.thread)
     text, opens = vault.text(_seen(said.text), scope), vault.text(_seen(said.opens), scope)
-    name = _seen(said.user_name)
+    name = _name(said.user_name)
     if text is not said.text or opens is not said.opens or name is not said.user_name:
         said = replace(said, text=text, opens=opens, user_name=name)
     if said.earlier:
@@ -52,13 +53,18 @@ def masked_incoming(said: Incoming, vault: Vault) -> Incoming:
 
 def masked_earlier(said: Earlier, vault: Vault, scope: str) -> Earlier:
     """Return something that was said before as it may be stored."""
-    text, name = vault.text(_seen(said.text), scope), _seen(said.user_name)
+    text, name = vault.text(_seen(said.text), scope), _name(said.user_name)
     return _same_or(said, text=text, user_name=name)
 
 
 def _seen(text: str) -> str:
     seen = without_unseen(text)
     return text if seen == text else seen
+
+
+def _name(text: str) -> str:
+    """Return what somebody is called on one line: nothing in a name begins a part of a prompt."""
+    return " ".join(_seen(text).split())[:NAME_CHARS]
 
 
 def masked_result(result: Result, vault: Vault, scope: str) -> Result:

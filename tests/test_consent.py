@@ -315,3 +315,25 @@ async def test_what_outlives_a_run_that_read_from_outside_is_agreed_to_first(tmp
         await talk.say("read")
         await card_of(it, talk)
         assert ran == ["page 1"]
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["told", "kept"])
+async def test_what_a_task_told_of_private_data_is_private_to_the_next_one(
+    tmp_path: Path, *, keeps: bool
+) -> None:
+    ran = Ran()
+    note = act("remember", text="Ada owes 7.", scope="channel")
+    first = [
+        act("ledger", name="Ada"),
+        *([note] if keeps else ()),
+        finish("Ada owes 7.", evidence=["ledger"]),
+    ]
+    async with bot(tmp_path, ran, *first, MAIL) as it:
+        await it.talk().say("who owes what?")
+        await it.talk().heard()
+        talk = it.talk("2" if keeps else "1")
+        await talk.say("tell all what Ada owes")
+        assert (await talk.heard()).buttons
+        (*_, run) = await it.runs()
+        assert (await it.state(run.id)).is_private
+        assert ran == []

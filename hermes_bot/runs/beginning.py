@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_bot.markdown import inert
 from hermes_bot.messages import Request
 from hermes_bot.runs import rows as change
-from hermes_bot.runs.goal import before, joined_text
+from hermes_bot.runs.goal import Earlier, before, joined_text
 from hermes_bot.runs.limits import limits_of, usual_profile
 from hermes_bot.state import Goal, Row
 from hermes_bot.store import audit, inbox, journal, messages, runs, threads
@@ -66,7 +66,8 @@ class Beginnings:
                 return None
             inbox.take(db, inbox_ids, run)
             asked, place = heard[0], _place(db, heard[0])
-            goal, is_outside = self._goal(db, heard, files, place)
+            earlier = self._earlier(db, heard, place)
+            goal = self._goal(heard, files, earlier.lines)
             limits, changes = self._limits(goal.skill, request, asked.thread)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
@@ -81,7 +82,10 @@ class Beginnings:
                 **({"links": list(self._hands.links)} if self._hands.links else {}),
             }
             recalled = recalling.shown(db, ids, replace(asked, place=place), run) if recalling else []
+            is_outside = earlier.is_outside or any(message.is_outside for message in heard)
             data |= _given(recalled, is_outside=is_outside)
+            if _is_private(db, earlier, recalled):
+                data["private"] = True
             journal.append(db, [Row(run, 0, "intake", now, data)])
             return run
 
@@ -94,26 +98,25 @@ class Beginnings:
         named = request.profile or profile or usual_profile(thread, self._hands.profiles)
         return limits_of(named, self._hands.profiles, changes), changes
 
-    def _goal(
-        self, db: sqlite3.Connection, said: Sequence[Incoming], files: str, place: Place
-    ) -> tuple[Goal, bool]:
-        """Return the goal, and whether it, or what was said before, holds the words of outsiders."""
+    def _earlier(self, db: sqlite3.Connection, said: Sequence[Incoming], place: Place) -> Earlier:
+        thread = said[0].thread
+        return before(
+            messages.recent(db, thread, READ_CHARS),
+            said,
+            lambda author: self._hands.is_heard(author, thread, place),
+        )
+
+    def _goal(self, said: Sequence[Incoming], files: str, transcript: tuple[str, ...]) -> Goal:
         first, text = said[0], joined_text(said)
         request = first.request
         skill = request.skill if request and request.skill else self._hands.choose(text[:CHOOSE_CHARS])
-        lines, is_outside = before(
-            messages.recent(db, first.thread, READ_CHARS),
-            said,
-            lambda author: self._hands.is_heard(author, first.thread, place),
-        )
-        goal = Goal(
+        return Goal(
             text="\n\n".join(part for part in (text, files) if part),
             author=first.user_name or first.user,
             skill=skill,
             params=dict(request.params) if request else {},
-            transcript=lines,
+            transcript=transcript,
         )
-        return goal, is_outside or any(message.is_outside for message in said)
 
     async def continue_run(self, run: str, user: str, inbox_id: int = 0, name: str = "") -> str | None:
         """Go on from a stopped run's state with a fresh allowance; None where that was done already.
@@ -148,6 +151,12 @@ def _given(recalled: Sequence[Mapping[str, Any]], *, is_outside: bool) -> dict[s
     if origins := [EARLIER] * is_outside + ["memory"] * doubtful:
         data |= {"tainted": True, "origins": origins}
     return data
+
+
+def _is_private(db: sqlite3.Connection, earlier: Earlier, recalled: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a run is given what not everybody may read: a run before it told of it here, or kept it."""
+    is_told = any(journal.is_private(db, run) for run in earlier.runs)
+    return is_told or any(one["private"] for one in recalled)
 
 
 def _place(db: sqlite3.Connection, asked: Incoming) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,21 @@ TRANSCRIPT_CHARS = 4_000
 LINE_CHARS = 1_500
 # platforms cut a long paste at 4,000 characters, or at 4,096 UTF-16 units, in the middle of a word too
 SPLIT_FROM = 3_900
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What was said in a thread before a task.
+
+    Attributes:
+        lines: oldest first, each with its author.
+        is_outside: some of them hold the words of outsiders.
+        runs: whose words ours among them are.
+    """
+
+    lines: tuple[str, ...]
+    is_outside: bool
+    runs: frozenset[str]
 
 
 def joined_text(said: Sequence[Incoming]) -> str:
@@ -29,18 +45,13 @@ def _units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def before(
-    lines: Sequence[Line], said: Sequence[Incoming], is_heard: Callable[[str], bool]
-) -> tuple[tuple[str, ...], bool]:
+def before(lines: Sequence[Line], said: Sequence[Incoming], is_heard: Callable[[str], bool]) -> Earlier:
     """Return what was said before these messages, oldest first, each line with its author.
 
     A long line is shortened in its middle, so that one long answer does not hide all that was said. People
     who may not speak to the bot are left out; what programs said stays, and is the words of outsiders.
-
-    Returns:
-        The lines, and whether any of them holds the words of outsiders.
     """
-    is_outside = False
+    is_outside, runs = False, set[str]()
     own = {message.message_id or message.event_id for message in said}
     # a platform may learn what somebody is called only after their first message
     called = {line.author: line.name for line in lines if line.name}
@@ -57,7 +68,8 @@ def before(
             break
         kept.append(shown)
         is_outside = is_outside or line.outside
-    return tuple(reversed(kept)), is_outside
+        runs.add(line.run)
+    return Earlier(tuple(reversed(kept)), is_outside, frozenset(filter(None, runs)))
 
 
 def _shortened(text: str) -> str:

@@ -48,7 +48,15 @@ class Recalling:
             return []
         found = self.memories.use(db, ids, self._reader(asked), run)
         return [
-            asdict(Recalled(one.id, one.text, f"{FOR[one.scope]}, since {one.at:%Y-%m-%d}", one.trust))
+            asdict(
+                Recalled(
+                    one.id,
+                    one.text,
+                    f"{FOR[one.scope]}, since {one.at:%Y-%m-%d}",
+                    one.trust,
+                    private=one.place != "channel",
+                )
+            )
             for one in found
         ]
 

@@ -39,12 +39,14 @@ class Recalled:
     Attributes:
         id: the memory's; what is forgotten later is taken out by it.
         about: for whom it is kept and since when, in words.
+        private: it was kept where not everybody reads, or by a task that knew what not everybody may read.
     """
 
     id: int
     text: str
     about: str = ""
     trust: Trust = "trusted"
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 _APPEND = """INSERT INTO journal (run, round, phase, at, data, action, action_hash, status, tokens_in,
     tokens_out, cost, latency_ms, schema) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # the runs this one goes on from come first; the bound stops a circle that no program of ours writes
-_OF_RUN = """WITH RECURSIVE line(id, depth) AS (
+_LINE = """WITH RECURSIVE line(id, depth) AS (
         SELECT ?, 0
         UNION ALL
         SELECT runs.continues, depth + 1 FROM line JOIN runs ON runs.id = line.id
-        WHERE runs.continues <> '' AND depth < 1000)
-    SELECT run, round, phase, at, data, action, action_hash, status, tokens_in, tokens_out, cost, latency_ms,
-        schema, seq FROM line CROSS JOIN journal ON journal.run = line.id
+        WHERE runs.continues <> '' AND depth < 1000)"""
+_ROWS = """ SELECT run, round, phase, at, data, action, action_hash, status, tokens_in, tokens_out, cost,
+        latency_ms, schema, seq FROM line CROSS JOIN journal ON journal.run = line.id
     ORDER BY line.depth DESC, seq"""
+_ANY_PRIVATE = """ SELECT EXISTS (SELECT 1 FROM line CROSS JOIN journal ON journal.run = line.id
+    WHERE CASE WHEN json_valid(data) THEN json_extract(data, '$.private') END)"""
 _SELECT = """SELECT run, round, phase, at, data, action, action_hash, status, tokens_in, tokens_out, cost,
     latency_ms, schema, seq FROM journal"""
 _SIZE = """SELECT COALESCE(SUM(LENGTH(CAST(data AS BLOB)) + LENGTH(run) + LENGTH(phase) + LENGTH(action)
@@ -56,7 +58,12 @@ def _values(row: Row) -> tuple[Any, ...]:
 
 def of_run(db: sqlite3.Connection, run: str) -> list[Row]:
     """Return a run's rows, oldest first, after those of the runs it continues."""
-    return [_row(values) for values in db.execute(_OF_RUN, (run,))]
+    return [_row(values) for values in db.execute(_LINE + _ROWS, (run,))]
+
+
+def is_private(db: sqlite3.Connection, run: str) -> bool:
+    """Whether a row of this run, or of one it continues, says that it holds what not everybody may read."""
+    return bool(db.execute(_LINE + _ANY_PRIVATE, (run,)).fetchone()[0])
 
 
 def after(db: sqlite3.Connection, seq: int, limit: int) -> list[Row]:
