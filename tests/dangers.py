@@ -28,6 +28,7 @@ THREE = Access(
     admins=("slack:T1:U2", "telegram:8"),
 )
 MEMBER, ADMIN, OPERATOR = "asker", "other", "stranger"
+WHEN = r"20\d\d-\d\d-\d\d \d\d:\d\d UTC"
 
 
 class Ran(list[str]):
@@ -42,6 +43,10 @@ class Ran(list[str]):
             return f"restarted {service}"
 
         return (restart,)
+
+
+def settings(ran: Ran, **more: Any) -> dict[str, Any]:
+    return {"tools": ran.tools(), "access": THREE, "otherwise": LEFT, **more}
 
 
 def entry_of(it: Stage, card: int) -> Entry:
