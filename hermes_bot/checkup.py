@@ -126,7 +126,7 @@ async def _databases(config: Config) -> list[Finding]:
 async def _database(one: SqlDatabase) -> Finding:
     what = f"database {one.name}"
     if one.engine == "postgres" and not can_ask_postgres():
-        return Finding("bad", what, "Postgres cannot be asked: install hermes-bot[postgres].")
+        return Finding("bad", what, "Postgres cannot be asked: pip install 'hermes-bot[postgres]'.")
     try:
         answer = await one.ask("")
     except ToolError as error:

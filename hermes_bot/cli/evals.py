@@ -38,7 +38,7 @@ Strict = Annotated[
     bool, typer.Option("--strict", help="Forgive the model nothing: shows that the faults bite.")
 ]
 RealModel = Annotated[
-    bool, typer.Option("--model", help="Measure the endpoint of [model] instead of a script.")
+    bool, typer.Option("--model", help="Measure the endpoint of \\[model] instead of a script.")
 ]
 Kind = Annotated[str, typer.Option(metavar="KIND", help="Play the tasks of this kind alone.")]
 TaskId = Annotated[str, typer.Option("--task", metavar="ID", help="Play this task alone.")]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="MCP servers: list them and their tools, accept changed tools.", no_args_is_help=True)
 
-Server = Annotated[str, typer.Argument(metavar="SERVER", help="The name below [mcp.servers].")]
-Tool = Annotated[str, typer.Argument(metavar="[TOOL]", help="One of its changed tools; all without it.")]
+Server = Annotated[str, typer.Argument(metavar="SERVER", help="The name below \\[mcp.servers].")]
+Tool = Annotated[str, typer.Argument(metavar="TOOL", help="One of its changed tools; all without it.")]
 
 _ABOUT_CHARS = 70
 

@@ -22,7 +22,7 @@ app = typer.Typer(help="Skills: what the bot can do as a fixed sequence of steps
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A skill's name, as `skills list` shows it.")]
 Folders = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[FOLDER…]", help="Folders with skills [default: all that are used]."),
+    typer.Argument(metavar="FOLDER…", help="Folders with skills; without any, all that are used."),
 ]
 NewName = Annotated[str, typer.Argument(metavar="NAME", help="Lower case, words joined by hyphens.")]
 Folder = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the skill's own folder is created.")]

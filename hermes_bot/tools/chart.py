@@ -16,7 +16,7 @@ from hermes_bot.tools.filedoor import FileDoor
 from hermes_bot.tools.now import stamp
 
 FOLDER = "charts"
-NOT_INSTALLED = "Charts cannot be drawn: install hermes-bot[charts]."
+NOT_INSTALLED = "Charts cannot be drawn: pip install 'hermes-bot[charts]'."
 _MOST_GIVEN = 4 * MAX_POINTS
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 

@@ -92,7 +92,7 @@ def _sql(config: Config) -> Tool | str:
         return "There is no [sql.sources.NAME] section, so there is no database to ask."
     if not can_ask_postgres():
         sources = tuple(one for one in sources if one.engine != "postgres")
-    return sql_tool(sources) if sources else "Postgres cannot be asked: install hermes-bot[postgres]."
+    return sql_tool(sources) if sources else "Postgres cannot be asked: pip install 'hermes-bot[postgres]'."
 
 
 def _chart(config: Config) -> Tool | str:
@@ -102,4 +102,4 @@ def _chart(config: Config) -> Tool | str:
 def _missing(*modules: str) -> str:
     if all(find_spec(one) is not None for one in modules):
         return ""
-    return "The web cannot be reached: install hermes-bot[web]."
+    return "The web cannot be reached: pip install 'hermes-bot[web]'."

@@ -40,7 +40,7 @@ _MAY_PASS = frozenset(
 def missing_client() -> str:
     """Say why nothing can be fetched at all; empty where it can."""
     if find_spec("httpx2") is None:
-        return "Web pages cannot be fetched: install hermes-bot[web]."
+        return "Web pages cannot be fetched: pip install 'hermes-bot[web]'."
     return ""
 
 

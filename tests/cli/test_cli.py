@@ -6,15 +6,20 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from endpoint import Endpoint, act
+from rich.text import Text
+from typer.main import get_command
 
 from hermes_bot import __version__
+from hermes_bot.cli import app
 from hermes_bot.plugins import demo_dir
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cli.shell import Shell
 
 QUESTION = "why is checkout failing?"
@@ -215,6 +220,19 @@ def test_logs_are_diagnosed_from_files_and_from_standard_input(shell: Shell) -> 
     piped = shell.run("logs", "diagnose", "-", "--json", stdin=log.read_text()).object
     assert piped["first_bad"][1] == by_path["first_bad"][1]
     assert not (shell.folder / ".local").exists()  # no state folder
+
+
+def test_no_help_loses_what_stands_in_brackets() -> None:
+    for words, command in _commands((), get_command(app)):
+        texts = [command.help, command.epilog, *(getattr(one, "help", "") for one in command.params)]
+        for text in filter(None, texts):
+            assert Text.from_markup(text).plain == text.replace("\\[", "["), words
+
+
+def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands((*words, name), below)
 
 
 def test_help_and_version_import_nothing_heavy() -> None:
