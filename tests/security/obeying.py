@@ -352,13 +352,18 @@ class _Stage:
         await self.sim.press(who, where, cards[-1].id, label="Approve")
         if who == "U3":  # who may, and so it is settled
             async with asyncio.timeout(20):
-                while asked in await self.app.db.read(questions.list_open):  # noqa: ASYNC110 - a row has no event
+                while await self._is_open(asked.question.id):  # noqa: ASYNC110 - a row has no event
                     await asyncio.sleep(0.01)
+
+    async def _is_open(self, question: str) -> bool:
+        """Whether a question is; its record changes while it is, with the platform's receipt say."""
+        asked = await self.app.db.read(lambda db: questions.get(db, question))
+        return asked is not None and asked.state == "open"
 
     async def _settle(self) -> None:
         """Wait until everything that was said is heard, worked on and answered."""
         async with asyncio.timeout(20):
-            await self.sim.wait_until(lambda: not self.sim.delivery.waiting)
+            await self.sim.wait_until(lambda: not self.sim.delivery.on_way)
             while any(map(bool, self.app.dispatcher.held())) or await self._has_unread():  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
         await self.app.outbox.flush(10)
