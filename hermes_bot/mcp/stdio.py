@@ -40,6 +40,8 @@ _ENDS_BYTES = 256  # of a line that is too long, kept at either end to find whos
 _GRACE_SECONDS = 2.0  # MCP 2025-11-25, lifecycle, "Shutdown": close the input, wait, terminate, kill
 _POLL_SECONDS = 0.02
 _LINE_CHARS = 300
+_LAST_LINES = 20  # Node writes an error, its stack and then its version
+_ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]{0,40}: ")
 _HEAD_ID = re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,')
 _TAIL_ID = re.compile(rb'"id"\s*:\s*(\d{1,15})\s*\}\s*$')
 
@@ -55,17 +57,18 @@ class Program:
 
 
 class Remarks:
-    """What a server writes to its standard error: told to the debug log, and its last line kept."""
+    """What a server writes to its standard error: told to the debug log, and its last lines kept."""
 
     def __init__(self, server: str, secrets: Sequence[str]) -> None:
         self._server = server
         self._secrets = sorted((one for one in secrets if one), key=len, reverse=True)
-        self._last: deque[str] = deque(maxlen=1)
+        self._last: deque[str] = deque(maxlen=_LAST_LINES)
 
     @property
     def last(self) -> str:
-        """The last line; empty where nothing was written."""
-        return self._last[0] if self._last else ""
+        """The latest of the last lines that names an error, else the last; empty where there is none."""
+        named = (line for line in reversed(self._last) if _ERROR.match(line))
+        return next(named, self._last[-1] if self._last else "")
 
     def take(self, line: bytes) -> None:
         """Take one line in."""

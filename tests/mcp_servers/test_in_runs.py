@@ -307,6 +307,20 @@ async def test_what_a_server_writes_to_its_standard_error_is_masked_and_told_whe
     assert "Its last words: no luck with ⟦secret⟧" in standing.why
 
 
+async def test_of_a_servers_last_words_those_that_name_its_error_are_told(tmp_path: Path) -> None:
+    words = (
+        "throw err;",
+        "Error: Cannot find module 'wiki.js'",
+        "    at Module.load (loader:1210)",
+        "Node.js v20",
+    )
+    section = mcpserver.program(folder_for(tmp_path), [], how={"says": "\n".join(words), "exits": 3})
+    async with serving(tmp_path, [], {"wiki": section}) as it:
+        await it.app.mcp.ready(10)
+        [standing] = it.app.mcp.health()
+    assert standing.why.endswith("Its last words: Error: Cannot find module 'wiki.js'")
+
+
 async def test_a_name_that_no_server_offers_is_no_tool_and_nothing_else_is_run(tmp_path: Path) -> None:
     script = [act("wiki.post_message", channel="C2", text="hello"), finish("No.")]
     async with serving(tmp_path, script, {"wiki": wiki(tmp_path)}) as it:
