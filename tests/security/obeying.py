@@ -363,13 +363,14 @@ class _Stage:
     async def _settle(self) -> None:
         """Wait until everything that was said is heard, worked on and answered."""
         async with asyncio.timeout(20):
-            await self.sim.wait_until(lambda: not self.sim.delivery.on_way)
-            while any(map(bool, self.app.dispatcher.held())) or await self._has_unread():  # noqa: ASYNC110 - as above
+            while self.sim.delivery.on_way or await self._is_busy():  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
         await self.app.outbox.flush(10)
 
-    async def _has_unread(self) -> bool:
-        """Whether something that was said is still to become work."""
+    async def _is_busy(self) -> bool:
+        """Whether something is at work, or something that was said is still to become work."""
+        if any(map(bool, self.app.dispatcher.held())):
+            return True
         sql = "SELECT count(*) FROM inbox WHERE state = 'queued'"
         return bool(await self.app.db.read(lambda db: db.execute(sql).fetchone()[0]))
 
