@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_bot.diagnosis.quotes import quote_places
 from hermes_bot.diagnosis.rules import rule_book
-from hermes_bot.diagnosis.values import Exhibit
+from hermes_bot.diagnosis.values import Exhibit, iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,9 +57,9 @@ def exhibits_dict(report: Report, query: LogQuery, now: datetime) -> dict[str, A
     found = report.findings
     templates = sorted(found.templates, key=lambda one: (-one.count, one.text))
     return {
-        "at": _iso(now),
-        "since": _iso(query.since),
-        "until": _iso(query.until),
+        "at": iso_text(now),
+        "since": iso_text(query.since),
+        "until": iso_text(query.until),
         "zone": query.tz or "",
         "lines": found.lines,
         "files": [{"file": name, "lines": lines} for name, lines in found.sources[:_MOST_FILES]],
@@ -81,12 +81,12 @@ def _finding(exhibit: Exhibit) -> dict[str, Any]:
         "count": finding.count,
         "outside": finding.outside,
         "first": [finding.first.file, finding.first.line],
-        "onset": _iso(finding.onset),
-        "last": _iso(finding.last),
+        "onset": iso_text(finding.onset),
+        "last": iso_text(finding.last),
         "first_lines": [_line(quote) for quote in exhibit.first],
         "last_lines": [_line(quote) for quote in exhibit.last],
         "minutes": step,
-        "counts": [[_iso(at), count] for at, count in spells],
+        "counts": [[iso_text(at), count] for at, count in spells],
         "counted": sum(count for _, count in spells),
         "peak": max((count for _, count in spells), default=0),
     }
@@ -125,7 +125,3 @@ def _is_of(template: Template, finding: Finding) -> bool:
 
 def _line(quote: Quote) -> dict[str, Any]:
     return {"file": quote.file, "line": quote.line, "text": quote.text}
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")

@@ -6,6 +6,7 @@ from typing import Any
 from hermes_bot.diagnosis.advice import minute
 from hermes_bot.diagnosis.rules import clean
 from hermes_bot.diagnosis.values import Finding, Report
+from hermes_bot.markdown.files import counted
 
 _MOST_SHOWN = 3
 _MOST_QUOTES = 5
@@ -70,16 +71,12 @@ def _other(finding: Finding) -> str:
     what = finding.hit.rule.label if finding.hit else code_span(finding.template[:_TEMPLATE_LENGTH])
     since = f" since {minute(finding.onset)}" if finding.onset else ""
     place = f"`{_span_safe(finding.first.file)}:{finding.first.line}`"
-    return f"{what}: {_counted(finding.count, 'line')}{since} ({place})"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{what}: {counted(finding.count, 'line')}{since} ({place})"
 
 
 def _read(report: Report) -> str:
     found = report.findings
-    text = f"_{_counted(found.records, 'message')} read, {found.errors:,} of them errors or known faults"
+    text = f"_{counted(found.records, 'message')} read, {found.errors:,} of them errors or known faults"
     if found.first_at and found.last_at:
         text += f", {minute(found.first_at)} to {minute(found.last_at)}"
     if not found.timed:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from hermes_bot.diagnosis.values import Quote
+from hermes_bot.diagnosis.values import Quote, iso_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,16 @@ class LogSelection:
         """Give plain JSON data; ``from_dict`` reads it back."""
         return {
             "paths": list(self.query.paths),
-            "since": _iso(self.query.since),
-            "until": _iso(self.query.until),
+            "since": iso_text(self.query.since),
+            "until": iso_text(self.query.until),
             "tz": self.query.tz,
             "shift_seconds": self.query.shift.total_seconds(),
             "files": list(self.files),
             "lines": self.lines,
             "records": self.records,
             "levels": dict(self.levels),
-            "first_at": _iso(self.first_at),
-            "last_at": _iso(self.last_at),
+            "first_at": iso_text(self.first_at),
+            "last_at": iso_text(self.last_at),
             "first_lines": [{"file": q.file, "line": q.line, "text": q.text} for q in self.first_lines],
             "notes": list(self.notes),
         }
@@ -109,10 +109,6 @@ def _query(data: Mapping[str, Any]) -> LogQuery:
 
 def _quote(data: Mapping[str, Any]) -> Quote:
     return Quote(str(data["file"]), int(data["line"]), str(data["text"]))
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 def _instant(text: Any) -> datetime | None:

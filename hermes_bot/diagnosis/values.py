@@ -249,3 +249,8 @@ class Report:
     advice: Advice
     quotes: tuple[Quote, ...]
     exhibits: tuple[Exhibit, ...] = ()
+
+
+def iso_text(at: datetime | None) -> str | None:
+    """Return a moment as JSON holds it: ISO 8601, with a Z for UTC."""
+    return None if at is None else at.isoformat().replace("+00:00", "Z")

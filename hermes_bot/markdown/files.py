@@ -39,7 +39,7 @@ def whole(text: str, blocks: Blocks) -> Attachment:
 def table(block: Table, title: str, taken: Collection[str]) -> Attachment:
     """Return a table as a file, named after what stands above it."""
     columns = names_of(block)
-    shape = f"{_counted(len(block.rows), 'row')}, {_counted(len(block.header), 'column')}"
+    shape = f"{counted(len(block.rows), 'row')}, {counted(len(block.header), 'column')}"
     about = clip(f"{shape}: {columns}" if columns else shape, _LONGEST_ABOUT)
     return Attachment(_name(title or columns or "table", "csv", taken), text=csv_of(block), about=about)
 
@@ -48,7 +48,7 @@ def code(block: Fence, title: str, taken: Collection[str]) -> Attachment:
     """Return a code block as a file with the ending of its language."""
     language = block.language.lower()
     name = _name(title or "code", _EXTENSIONS.get(language, "txt"), taken)
-    about = _counted(len(block.lines), f"{language} line" if language in _EXTENSIONS else "line")
+    about = counted(len(block.lines), f"{language} line" if language in _EXTENSIONS else "line")
     return Attachment(name, text="\n".join((*block.lines, "")), about=about)
 
 
@@ -86,5 +86,6 @@ def _name(title: str, extension: str, taken: Collection[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, one or many."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

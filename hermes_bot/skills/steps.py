@@ -144,19 +144,22 @@ async def _run_items(task: Task, bench: Bench, items: list[Json], cut: str) -> D
 
 async def _run_item(task: Task, bench: Bench, item: int) -> Done | Failed | Question:
     """Run one item, unless its result is recorded; then say what follows from the result."""
-    while True:
-        if not bench.done(task.step.id, item):
-            came = await _attempt(task, bench, item)
-            if isinstance(came, Question):
-                return came
-            await _record(task, bench, item, came)
+    asked = None if bench.done(task.step.id, item) else await _try(task, bench, item)
+    while asked is None:
         judged = _judge(task, bench, item)
         if judged is not None:
             return judged
-        came = await _attempt(task, bench, item)  # a person said: try again
-        if isinstance(came, Question):
-            return came
-        await _record(task, bench, item, came)
+        asked = await _try(task, bench, item)  # a person said: try again
+    return asked
+
+
+async def _try(task: Task, bench: Bench, item: int) -> Question | None:
+    """Run an item and record what came of it; return what it asks instead, where it asks."""
+    came = await _attempt(task, bench, item)
+    if isinstance(came, Question):
+        return came
+    await _record(task, bench, item, came)
+    return None
 
 
 def _judge(task: Task, bench: Bench, item: int) -> Done | Failed | Question | None:
