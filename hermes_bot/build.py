@@ -94,7 +94,8 @@ def build_saving(config: Config, registry: Registry, db: Database, toolbox: Call
     options = {"list_services": catalog_of(config).services}
 
     def bed(context: ToolContext) -> Bed:
-        return Bed(toolbox(), context.clock, context.model, context.workspace, config.zone, options)
+        found = Bed(toolbox(), context.clock, context.model, context.workspace, config.zone, options)
+        return replace(found, run=context.state)
 
     return Saving(db, registry, saved_skills(config), bed)
 

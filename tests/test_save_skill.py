@@ -124,6 +124,7 @@ async def test_a_run_is_drafted_shown_agreed_to_and_runs_again_without_a_restart
         said = (await bot.talk().heard()).text
         assert said.startswith("The skill **ticket** is saved and active: `run ticket`.")
         assert "`look` of round 1: it ended with error" in said
+        assert "The example" not in said  # tried in the same place, by the same rights, it went well
         assert len(bot.prompts) == asked  # no model was asked
         listed = await bot.talk("2").say("skills", is_command=True)
         assert listed is not None

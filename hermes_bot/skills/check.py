@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.decisions import Action
 from hermes_bot.errors import SkillError
-from hermes_bot.messages import Result, ThreadKey
+from hermes_bot.messages import Fault, Result, ThreadKey
 from hermes_bot.ports import ToolContext
 from hermes_bot.skills.chain import ModelWork, SayWork, Step, ToolWork
 from hermes_bot.skills.reading import nearest
@@ -43,7 +43,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """What skills are tried on: real tools for reads; nothing is written and nothing is kept."""
+    """What skills are tried on: real tools for reads; nothing is written and nothing is kept.
+
+    Attributes:
+        run: whose rights, in whose place, an example is tried with; None where nobody's are looked at.
+    """
 
     toolbox: Toolbox
     clock: Clock
@@ -52,6 +56,7 @@ class Bed:
     zone: ZoneInfo
     options: Options
     profiles: Collection[str] = ("chat", "task", "code")
+    run: RunState | None = None
 
 
 async def check(registry: Registry, bed: Bed) -> tuple[Trouble, ...]:
@@ -196,12 +201,15 @@ def _strings(value: Json) -> Iterator[str]:
 async def try_example(skill: Skill, bed: Bed) -> Sequence[Trouble]:
     """Run a chain's first example, reads for real and effects not at all; return what came in its way."""
     example = skill.examples[0]
-    context = ToolContext(_state(skill, example), _Forgetful(), bed.clock, bed.model, bed.workspace)
-    setting = Setting(context, _ReadOnly(bed.toolbox), bed.zone, bed.options, _keep_nothing)
+    context = ToolContext(_state(skill, example, bed.run), _Forgetful(), bed.clock, bed.model, bed.workspace)
+    reads = _ReadOnly(bed.toolbox)
+    setting = Setting(context, reads, bed.zone, bed.options, _keep_nothing)
     came = await run_chain(skill, {}, setting)
     match came:
         case Question(text=text):
             return [Trouble(skill.name, f"The example {example!r} leaves something open: {text}")]
+        case Result(error=Fault("template")) if reads.has_left_out:
+            return []  # what the effect would have given is not there to build on; the names were looked at
         case Result(error=fault) if fault or not came.is_ok:
             said = fault.message if fault else came.status
             return [Trouble(skill.name, f"The example {example!r} fails: {said}")]
@@ -209,8 +217,10 @@ async def try_example(skill: Skill, bed: Bed) -> Sequence[Trouble]:
             return []
 
 
-def _state(skill: Skill, text: str) -> RunState:
+def _state(skill: Skill, text: str, run: RunState | None = None) -> RunState:
     goal = Goal(text=text, author="check", skill=skill.name)
+    if run is not None:
+        return RunState("check", run.thread, run.asker, goal, Limits(), round=1, place=run.place)
     return RunState("check", ThreadKey("check", "check", "check", "check"), "check", goal, Limits(), round=1)
 
 
@@ -251,18 +261,23 @@ class _ReadOnly:
 
     def __init__(self, inner: Toolbox) -> None:
         self._inner = inner
+        self.has_left_out = False
 
     def cards(self, state: RunState) -> tuple[ToolCard, ...]:
         return self._inner.cards(state)
 
     def prepare(self, action: Action, state: RunState, *, step: str = "", item: int = 0) -> Prepared | Result:
-        return self._inner.prepare(action, state, step=step, item=item)
+        prepared = self._inner.prepare(action, state, step=step, item=item)
+        if isinstance(prepared, Result) or prepared.risk == "read":
+            return prepared
+        return replace(prepared, asks=None)  # it will not be made, so nobody is asked
 
     async def reconcile(self, prepared: Prepared, context: ToolContext) -> Result | None:
         return await self._inner.reconcile(prepared, context)
 
     async def run(self, prepared: Prepared, context: ToolContext) -> Result | Question:
         if prepared.risk != "read":
+            self.has_left_out = True
             return Result("ok", {})
         return await self._inner.run(prepared, context)
 
