@@ -250,9 +250,9 @@ class Policy:
         """Whether what somebody says in a thread may reach our work there."""
         return self.allowed(person, "ask", Where.of(thread, kind)).ok
 
-    def may_approve(self, person: str, where: Where, terms: Approval, asker: str) -> Verdict:
-        """Say whether somebody may consent to an action that ``asker`` wants done in a place."""
-        if terms.separate and person == asker:
+    def may_approve(self, person: str, where: Where, terms: Approval, *askers: str) -> Verdict:
+        """Say whether somebody may consent to an action that ``askers`` want done in a place."""
+        if terms.separate and person in askers:
             return Verdict(ok=False, why="You asked for this yourself, so somebody else must approve it.")
         if any(Pattern.parse(text).names(person) for text in terms.people):
             return self.allowed(person, "ask", where)
@@ -261,7 +261,7 @@ class Policy:
             return Verdict(ok=False, why=f"Only {terms.role}s may approve this. Ask one of them.")
         return verdict
 
-    def approvers(self, where: Where, terms: Approval, asker: str) -> float:
+    def approvers(self, where: Where, terms: Approval, *askers: str) -> float:
         """Return how many people could consent to an action at most, as far as the lists tell."""
         if where.platform == _OWNER.platform:
             return 0 if terms.separate else 1
@@ -271,7 +271,7 @@ class Policy:
         found = {one for one in (*named, *_parsed(terms.people)) if one.platform == where.platform}
         if any(one.id == "*" for one in found):
             return math.inf
-        return len([one for one in found if not (terms.separate and one.names(asker))])
+        return len([one for one in found if not (terms.separate and any(map(one.names, askers)))])
 
     def role(self, person: str, where: Where) -> Role:
         """Return what somebody is to the bot in a place.

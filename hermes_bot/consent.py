@@ -150,7 +150,7 @@ class ConsentWalls:
                 "finish with what is certain.",
                 status="denied",
             )
-        valid = [one for one in ruling.by if self.policy.may_approve(one, where, terms, state.asker).ok]
+        valid = [one for one in ruling.by if self.policy.may_approve(one, where, terms, *state.askers).ok]
         if len(set(valid)) < terms.approvers:
             return failed(
                 "consent_gone",
@@ -167,7 +167,7 @@ class ConsentWalls:
     def _ask(self, consent: Consent, state: RunState) -> Question | Result:
         where = Where.of(state.thread, state.place)
         terms = terms_for(self.config, consent.tool, where, self.policy)
-        if self.policy.approvers(where, terms, state.asker) < terms.approvers:
+        if self.policy.approvers(where, terms, *state.askers) < terms.approvers:
             return failed(
                 "nobody_to_ask",
                 f"{consent.tool} needs the consent of {people(terms)}, and there are not so many here. An "

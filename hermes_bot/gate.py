@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from hermes_bot.access import Where
 from hermes_bot.config import Approvals
 from hermes_bot.consent import terms_for
+from hermes_bot.fold import fold
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.router import Answer, Command, GoOn, NoAnswer, NotForUs, Pressed, Task, UnknownCommand
-from hermes_bot.store import approvals, audit, questions, runs, threads
+from hermes_bot.store import approvals, audit, journal, questions, runs, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.turns import turns_of_bots
 
@@ -137,7 +138,9 @@ class Gate:
         if ballot is None:
             return await self.may(person, "approve", where, asked)
         terms = terms_for(self._terms, ballot.tool, where, self.policy)
-        verdict = self.policy.may_approve(person, where, terms, ballot.asker)
+        rows = await self._db.read(lambda db: journal.of_run(db, ballot.run))
+        askers = (ballot.asker, *(fold(rows).askers if terms.separate else ()))
+        verdict = self.policy.may_approve(person, where, terms, *askers)
         if not verdict.ok:
             await self._note(Entry(person or "nobody", "access.approve", asked, "refused", str(where)))
         return verdict

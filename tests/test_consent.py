@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from clock import FakeClock
-from endpoint import act, finish
+from endpoint import act, finish, held
 
 from hermes_bot.config import Access, Approval, Approvals
 from hermes_bot.platforms import StoreRecords
@@ -161,6 +162,24 @@ async def test_who_asked_cannot_agree_where_it_must_be_somebody_else(tmp_path: P
         await talk.press(asked, YES, "op2")
         await talk.heard()
         assert ran == ["payments"]
+
+
+async def test_who_added_the_wish_cannot_agree_to_it_where_it_must_be_somebody_else(tmp_path: Path) -> None:
+    ran, go = Ran(), asyncio.Event()
+    terms = Approvals(default=Approval(separate=True))
+    async with bot(tmp_path, ran, held(act("page", page="1"), go), RESTART, approvals=terms) as it:
+        talk = it.talk()
+        await talk.say("look at payments")
+        await it.until(lambda: len(it.prompts) == 1)
+        await talk.say("and restart it", "op")
+        go.set()
+        _, asked = await card_of(it, talk)
+        reply = await talk.press(asked, YES, "op")
+        assert reply
+        assert "somebody else must approve" in reply.text
+        await talk.press(asked, YES, "op2")
+        await talk.heard()
+        assert ran == ["page 1", "payments"]
 
 
 async def test_where_nobody_could_agree_nothing_is_asked_and_nothing_runs(tmp_path: Path) -> None:

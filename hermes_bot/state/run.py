@@ -149,6 +149,12 @@ class RunState:
         return next((one for one in reversed(self.rulings) if one.key == key), None)
 
     @property
+    def askers(self) -> tuple[str, ...]:
+        """Who asked for what the run does: who gave the task, and who added to it."""
+        added = (note.user for note in self.notes if not note.question)
+        return tuple(dict.fromkeys((self.asker, *added)))
+
+    @property
     def answers(self) -> tuple[Note, ...]:
         """What people answered to questions of this run, in order."""
         return tuple(note for note in self.notes if note.question)
