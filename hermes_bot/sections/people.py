@@ -77,7 +77,7 @@ class Approval(Section):
     Attributes:
         role: from which on somebody may approve; ``people`` may in any case.
         approvers: how many different people must agree.
-        separate: whoever asked for the work is none of them.
+        separate: whoever gave the task, or added to it, is none of them.
         always: nobody is asked; only the operator's file can say so.
     """
 
