@@ -111,7 +111,7 @@ class World(Plain):
 
     async def next_post(self, thread: ThreadKey) -> Outgoing:
         """Wait for the thread's next post that was not returned yet."""
-        async with asyncio.timeout(10), self._more:
+        async with asyncio.timeout(30), self._more:
             while True:
                 posts = [post for post in self.posts if post.thread == thread]
                 seen = self._seen.get(thread, 0)

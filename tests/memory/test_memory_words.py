@@ -16,6 +16,7 @@ from hermes_bot.memory.words import all_of, any_of, words_of
 from hermes_bot.messages import ThreadKey
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 KEPT = (
@@ -47,13 +48,14 @@ FOUND = (
 
 
 @pytest.fixture
-def index() -> sqlite3.Connection:
+def index() -> Iterator[sqlite3.Connection]:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE kept USING fts5(words, tokenize = 'ascii')")
     db.executemany(
         "INSERT INTO kept (rowid, words) VALUES (?, ?)", [(n, words_of(text)) for n, text in enumerate(KEPT)]
     )
-    return db
+    yield db
+    db.close()
 
 
 def found(db: sqlite3.Connection, query: str) -> list[int]:
