@@ -138,6 +138,11 @@ class Operations:
             return await self._until_settled(events, deque(args.get("answers", ())), emit)
 
     async def _settle(self, run: str, text: str, thread: ThreadKey) -> None:
+        if refusal := await self._take(run, text, thread):
+            raise HermesError(refusal)
+
+    async def _take(self, run: str, text: str, thread: ThreadKey) -> str:
+        """Answer what a run waits for; return why the text is no answer to it, where it is none."""
         asked = await self._host.db.read(lambda db: questions.open_of_run(db, run))
         if asked is None:
             raise HermesError(
@@ -151,8 +156,9 @@ class Operations:
                     raise HermesError(f"The question of run {run} was answered already, or has expired.")
                 if settled.then == "waits":
                     raise HermesError(f"{settled.say} Run {run} waits still.")
+                return ""
             case refused:
-                raise HermesError(refused.say)
+                return refused.say
 
     async def _permit(self, verb: Verb, thread: ThreadKey, run: str) -> None:
         """Ask the gate as every surface does, so that there is no door beside it."""
@@ -171,8 +177,10 @@ class Operations:
                 case Settled(run):
                     view = await self._host.runs.view(run)
                     if view.record.status == "waiting" and answers:
-                        await self._settle(run, answers.popleft(), view.record.thread)
-                    elif view.record.status == "waiting" or view.record.status in OVER:
+                        if not await self._take(run, answers.popleft(), view.record.thread):
+                            continue
+                        answers.clear()  # they were meant in their order: none after it fits either
+                    if view.record.status == "waiting" or view.record.status in OVER:
                         files = [{"name": one.name, "path": one.path} for one in view.files]
                         return {**await self._outcome(view), "files": files}
 
