@@ -219,7 +219,7 @@ def _told(chart: Chart, line: Line, unit: str) -> str:
         return f"{line.name} has no value"
     low, high = min(known, key=lambda one: one[1]), max(known, key=lambda one: one[1])
     if chart.kind == "histogram":
-        mean = math.fsum(value for _, value in known) / len(known)
+        mean = _mean([value for _, value in known])
         spread = f"from {short(low[1])} to {short(high[1])}{unit}, mean {short(mean)}"
         return f"{line.name}: {len(known):,} values {spread}"
     if low[1] == high[1]:
@@ -229,9 +229,14 @@ def _told(chart: Chart, line: Line, unit: str) -> str:
     return f"{line.name}{trend} {ends} ({place(chart.places[high[0]])})"
 
 
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean; each value is made smaller first, since a sum of the greatest there are is none."""
+    return math.fsum(value / len(values) / 2 for value in values) * 2
+
+
 def _trend(values: Sequence[float]) -> str:
     third = max(1, len(values) // 3)
-    first, last = math.fsum(values[:third]) / third, math.fsum(values[-third:]) / third
+    first, last = _mean(values[:third]), _mean(values[-third:])
     spread = max(values) - min(values)
     if abs(last - first) < spread / 10:
         return "stays level"

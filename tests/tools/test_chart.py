@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from endpoint import Answer, act
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tools.gallery import pictures
 from tools.toolroom import call, context, ready
@@ -189,6 +189,9 @@ async def test_a_picture_tells_its_lines_apart_in_grey(tmp_path: Path) -> None:
 
 
 @settings(max_examples=300)
+@example([0.0, 0.0, 0.0, 0.0, -1e292, -1.7976931348623155e308])
+@example([1.7976931348623157e308] * 6)
+@example([-1.7976931348623157e308, 1.7976931348623157e308, 0.0])
 @given(
     st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=40)
 )
