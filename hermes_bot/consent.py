@@ -7,6 +7,7 @@ that would make it three waits for a person, whatever the model says.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -174,11 +175,7 @@ class ConsentWalls:
                 "admin can name them in [access] or [approvals].",
                 status="denied",
             )
-        number = (
-            f"{state.round}-{consent.key[:8]}"
-            if "/" not in consent.key
-            else f"{state.round}-{_short(consent.key)}"
-        )
+        number = f"{state.round}-{_short(consent.key)}"
         text = card_text(consent, state, terms)
         return Question(
             f"a-{state.run}-{number}", text, (APPROVE, DENY), open=False, kind="approval", consent=consent
@@ -186,9 +183,8 @@ class ConsentWalls:
 
 
 def _short(key: str) -> str:
-    """Return a chain step's key, short enough for a button."""
-    head, step, item = key.split("/", 2)
-    return f"{head[:8]}-{re.sub(r'[^A-Za-z0-9_]', '', step)[:16]}-{item}"
+    """Return what stands for a key in a button, which has little room: another step has another one."""
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def people(terms: Approval) -> str:
