@@ -56,9 +56,10 @@ async def test_a_call_that_kills_its_server_fails_alone_and_the_server_is_back_w
         third = await observation(it, 3)  # the end of a connection is noticed a moment after it ends
         assert "server_down: The MCP server wiki is not connected" in third or "server_gone: " in third
         assert isinstance(it.clock, JumpClock)
+        await it.until(lambda: {one.state for one in it.app.mcp.health()} != {"on"})
         await it.clock.pass_until(lambda: {one.state for one in it.app.mcp.health()} == {"on"})
-        await talk.say("and again")
         it.endpoint.script = [act("wiki.echo", text="c"), finish("Back.")]
+        await talk.say("and again")
         await it.quiet()
     assert [one["args"] for one in mcpserver.calls(tmp_path / "server")] == [{"text": "c"}]
 
