@@ -10,6 +10,7 @@
     │   └── RunPaused          the program ends; the run goes on from its rows at the next start
     ├── ToolError              a tool declines; carries code and whether trying again may help
     ├── SkillError             a skill or chain is malformed, or its parameters do not fit
+    ├── ScheduleError          a rule in time, or a schedule, cannot be as it was asked for
     ├── ModelError             the model's endpoint failed; carries a cause a person understands
     └── AdapterError           a platform will not take a message
         ├── RateLimited        it said when to come back: ``retry_after`` seconds
@@ -75,6 +76,10 @@ class ToolError(HermesError):
 
 class SkillError(HermesError):
     """A skill or chain is malformed, or its parameters do not fit."""
+
+
+class ScheduleError(HermesError):
+    """A rule in time, or a schedule, cannot be as it was asked for; the text says what would work."""
 
 
 class ModelError(HermesError):

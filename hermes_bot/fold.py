@@ -19,6 +19,7 @@ from hermes_bot.state import (
     Kept,
     Limits,
     Note,
+    Planned,
     Question,
     Recalled,
     Reflection,
@@ -136,7 +137,12 @@ def _begun(row: Row) -> RunState:
         is_private=bool(data.get("private")) or data.get("place", "channel") != "channel",
         origins=tuple(data.get("origins", ())),
         recalled=tuple(Recalled(**one) for one in data.get("recalled", ())),
+        planned=_planned(data.get("planned")),
     )
+
+
+def _planned(data: Mapping[str, Any] | None) -> Planned | None:
+    return Planned(**{**data, "targets": tuple(data["targets"])}) if data else None
 
 
 def _goal(data: Mapping[str, Any]) -> Goal:

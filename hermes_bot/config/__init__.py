@@ -16,6 +16,7 @@ from hermes_bot.sections import (
     Budgets,
     Endpoint,
     Files,
+    Http,
     InnerHost,
     Journal,
     Keys,
@@ -29,6 +30,7 @@ from hermes_bot.sections import (
     Price,
     Profile,
     SandboxSection,
+    ScheduleSection,
     Search,
     Secrets,
     Skills,
@@ -37,6 +39,7 @@ from hermes_bot.sections import (
     SqlSource,
     TelegramSection,
     Web,
+    WebhookSection,
 )
 
 __all__ = [
@@ -50,6 +53,7 @@ __all__ = [
     "Config",
     "Endpoint",
     "Files",
+    "Http",
     "InnerHost",
     "Journal",
     "Keys",
@@ -63,6 +67,7 @@ __all__ = [
     "Price",
     "Profile",
     "SandboxSection",
+    "ScheduleSection",
     "Search",
     "Secrets",
     "Skills",
@@ -71,6 +76,7 @@ __all__ = [
     "SqlSource",
     "TelegramSection",
     "Web",
+    "WebhookSection",
     "known_secrets",
     "read_config",
     "remarks",

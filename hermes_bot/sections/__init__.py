@@ -12,6 +12,7 @@ from hermes_bot.sections.people import (
     SlackSection,
     TelegramSection,
 )
+from hermes_bot.sections.planned import Http, Named, ScheduleSection, WebhookSection
 from hermes_bot.sections.reach import (
     Files,
     InnerHost,
@@ -48,6 +49,7 @@ __all__ = [
     "Endpoint",
     "Figures",
     "Files",
+    "Http",
     "InnerHost",
     "Journal",
     "Keys",
@@ -61,6 +63,7 @@ __all__ = [
     "Price",
     "Profile",
     "SandboxSection",
+    "ScheduleSection",
     "Search",
     "Secrets",
     "Skills",
@@ -69,6 +72,7 @@ __all__ = [
     "SqlSource",
     "TelegramSection",
     "Web",
+    "WebhookSection",
     "mcp_token_variable",
 ]
 
@@ -94,3 +98,6 @@ class Keys(Section):
     approvals: Approvals = Approvals()
     pacing: Pacing = Pacing()
     mcp: Mcp = Mcp()
+    http: Http = Http()
+    schedules: dict[Named, ScheduleSection] = Field(default_factory=dict)
+    webhooks: dict[Named, WebhookSection] = Field(default_factory=dict)

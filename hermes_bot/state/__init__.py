@@ -16,7 +16,7 @@ The rows of a run, in order::
 """
 
 from hermes_bot.state.asking import APPROVE, DENY, Consent, Note, Question, QuestionKind, Ruling, consent_key
-from hermes_bot.state.goal import Goal, Limits, Recalled, Share, Usage
+from hermes_bot.state.goal import Goal, Limits, Planned, Recalled, Share, Usage
 from hermes_bot.state.past import (
     FOLDED_CHARS,
     MOST_KEPT,
@@ -51,6 +51,7 @@ __all__ = [
     "Limits",
     "Note",
     "Phase",
+    "Planned",
     "Question",
     "QuestionKind",
     "Recalled",

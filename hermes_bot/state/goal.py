@@ -33,6 +33,29 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """The firing of a schedule that a run is the work of.
+
+    Attributes:
+        firing: its number.
+        schedule: the schedule's name.
+        at: the planned moment, ISO 8601 UTC.
+        zone: the schedule's.
+        targets: channels that its report goes to, ``slack/T1/C1``; the run works in the first of them.
+        only_on_change: a report that reads as the last one is not posted.
+        note: what the report begins with: how late it is, what it also stands for. Empty for most.
+    """
+
+    firing: int
+    schedule: str
+    at: str
+    zone: str = "UTC"
+    targets: tuple[str, ...] = ()
+    only_on_change: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Recalled:
     """What was kept earlier and has to do with this run.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hermes_bot.decisions import Decision, SubGoal
     from hermes_bot.messages import Attachment, Place, ThreadKey
     from hermes_bot.state.asking import Note, Question, Ruling
-    from hermes_bot.state.goal import Goal, Limits, Recalled
+    from hermes_bot.state.goal import Goal, Limits, Planned, Recalled
     from hermes_bot.state.past import Kept, Reflection, Round, Stale, StepDone, Trace
 
 Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed", "cancelled"]
@@ -57,6 +57,7 @@ class RunState:
         reflection: the last one that counted.
         stale: rounds whose results were older than what was asked for.
         kept: what the model said of rounds before they were folded, the last few.
+        planned: the firing of a schedule that this run is the work of.
     """
 
     run: str
@@ -114,6 +115,7 @@ class RunState:
     stale: tuple[Stale, ...] = ()
     kept: tuple[Kept, ...] = ()
     recalled: tuple[Recalled, ...] = ()
+    planned: Planned | None = None
 
     def changed(self, **fields: Any) -> RunState:
         """Return the state with some fields changed.

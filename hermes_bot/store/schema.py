@@ -199,7 +199,84 @@ def m003_judgement(db: Database) -> None:
     _apply(db, 3, TABLES_3)
 
 
-LATEST = 3
+TABLES_4 = (
+    # a stored rule in time; ``name`` is how people call it, ``rule`` its canonical form (timing.Rule),
+    # ``planned_at`` the next planned moment and ``due_at`` when it is looked at: later by its jitter, or by
+    # its quiet hours. ``key`` is that of the effect that stored it; ``digest`` is of the last report
+    """CREATE TABLE schedules (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, rule TEXT NOT NULL,
+        said TEXT NOT NULL DEFAULT '', zone TEXT NOT NULL, targets TEXT NOT NULL, request TEXT NOT NULL,
+        text TEXT NOT NULL DEFAULT '', terms TEXT NOT NULL DEFAULT '{}', owner TEXT NOT NULL,
+        owner_name TEXT NOT NULL DEFAULT '', origin TEXT NOT NULL DEFAULT 'chat',
+        thread TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'active', why TEXT NOT NULL DEFAULT '',
+        planned_at INTEGER, due_at INTEGER, failures INTEGER NOT NULL DEFAULT 0,
+        digest TEXT NOT NULL DEFAULT '', key TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
+        changed_at INTEGER NOT NULL)""",
+    "CREATE INDEX schedules_due ON schedules(due_at) WHERE state = 'active' AND due_at IS NOT NULL",
+    "CREATE UNIQUE INDEX schedules_key ON schedules(key) WHERE key <> ''",
+    # one planned moment of it, claimed once in any number of processes; ``inbox`` is the row of its task.
+    # The row of a moment that was not worked on says why: missed, skipped, quiet, a holiday
+    """CREATE TABLE firings (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        schedule INTEGER NOT NULL REFERENCES schedules(seq) ON DELETE CASCADE, planned_at INTEGER NOT NULL,
+        kind TEXT NOT NULL DEFAULT 'planned', state TEXT NOT NULL DEFAULT 'claimed',
+        why TEXT NOT NULL DEFAULT '', inbox INTEGER, run TEXT NOT NULL DEFAULT '',
+        late INTEGER NOT NULL DEFAULT 0, asked_by TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
+        ended_at INTEGER)""",
+    "CREATE UNIQUE INDEX firings_claim ON firings(schedule, planned_at, kind)",
+    "CREATE INDEX firings_open ON firings(seq) WHERE state IN ('claimed', 'queued')",
+    "CREATE INDEX firings_run ON firings(run) WHERE run <> ''",
+    "CREATE INDEX firings_inbox ON firings(inbox) WHERE inbox IS NOT NULL",
+    # what became of a firing's report in each place; ``key`` is that of its post
+    """CREATE TABLE deliveries (
+        seq INTEGER PRIMARY KEY, firing INTEGER NOT NULL REFERENCES firings(seq) ON DELETE CASCADE,
+        target TEXT NOT NULL, key TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'pending',
+        posted TEXT NOT NULL DEFAULT '', why TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
+        settled_at INTEGER)""",
+    "CREATE UNIQUE INDEX deliveries_firing ON deliveries(firing, target)",
+    "CREATE INDEX deliveries_open ON deliveries(seq) WHERE state IN ('pending', 'unknown')",
+    # templates of a source's log lines, counted by the hour: counting an hour again changes nothing
+    """CREATE TABLE log_templates (
+        id INTEGER PRIMARY KEY, source TEXT NOT NULL, template TEXT NOT NULL, text TEXT NOT NULL,
+        level TEXT NOT NULL DEFAULT '', first_at INTEGER NOT NULL, last_at INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX log_templates_text ON log_templates(source, template)",
+    """CREATE TABLE log_counts (
+        template INTEGER NOT NULL REFERENCES log_templates(id) ON DELETE CASCADE, hour INTEGER NOT NULL,
+        count INTEGER NOT NULL, PRIMARY KEY (template, hour)) WITHOUT ROWID""",
+    # up to when a schedule's, or a thread's, digest of a source went, by run: "since last time" starts there
+    """CREATE TABLE log_digests (
+        id INTEGER PRIMARY KEY, scope TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL,
+        until INTEGER NOT NULL, at INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX log_digests_run ON log_digests(run, scope, source)",
+    "CREATE INDEX log_digests_last ON log_digests(scope, source, until)",
+    # every look at something over HTTP
+    """CREATE TABLE health_checks (
+        id INTEGER PRIMARY KEY, scope TEXT NOT NULL, name TEXT NOT NULL, run TEXT NOT NULL,
+        ok INTEGER NOT NULL, status INTEGER NOT NULL DEFAULT 0, latency_ms INTEGER NOT NULL DEFAULT 0,
+        why TEXT NOT NULL DEFAULT '', expires_at INTEGER, at INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX health_checks_run ON health_checks(run, scope, name)",
+    "CREATE INDEX health_checks_last ON health_checks(scope, name, at)",
+    # what a webhook told of, from its beginning to its resolution, by the sender's own key of it
+    """CREATE TABLE alerts (
+        id INTEGER PRIMARY KEY, hook TEXT NOT NULL, key TEXT NOT NULL, began_at INTEGER NOT NULL,
+        title TEXT NOT NULL, thread TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'firing',
+        inbox INTEGER, at INTEGER NOT NULL, resolved_at INTEGER)""",
+    "CREATE UNIQUE INDEX alerts_once ON alerts(hook, key, began_at)",
+    "CREATE INDEX alerts_thread ON alerts(thread)",
+    # what was taken in already: a body that comes again, signed as before, is the same event
+    """CREATE TABLE hook_events (
+        id INTEGER PRIMARY KEY, hook TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX hook_events_once ON hook_events(hook, event)",
+)
+
+
+@migrations()
+def m004_schedules(db: Database) -> None:
+    """Schedules, their firings and deliveries; what reports keep; what webhooks told of."""
+    _apply(db, 4, TABLES_4)
+
+
+LATEST = 4
 
 
 def _apply(db: Database, number: int, statements: tuple[str, ...]) -> None:

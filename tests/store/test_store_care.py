@@ -274,7 +274,8 @@ async def test_vacuum_gives_space_back_and_keeps_journal_numbers(database: Datab
     def fill(db: sqlite3.Connection) -> None:
         new_run(db, "r1")
         new_run(db, "r2", status="finished", ended_at=NOW)
-        rows = [Row(run, 1, "absorb", NOW, {"text": "x" * 1000}) for run in ("r2", "r1") for _ in range(500)]
+        row = {"text": "x" * 1000}
+        rows = [Row(run, 1, "absorb", NOW, row) for run in ("r2", "r1") for _ in range(1_500)]
         journal.append(db, rows)
 
     await database.transact("fill", fill)
