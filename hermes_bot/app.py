@@ -52,9 +52,11 @@ from hermes_bot.store.lock import StateLock, become_owner
 from hermes_bot.store.moves import all_moves
 from hermes_bot.store.records import CORE
 from hermes_bot.telling import Teller
+from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.memory import memory_tools
 from hermes_bot.tools.post import post_tools
 from hermes_bot.tools.readers import Readers
+from hermes_bot.tools.reports import report_tools
 from hermes_bot.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -162,6 +164,7 @@ class App:
         desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets), recalling.after)
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
         saving = build_saving(config, self.registry, self.db, lambda: hands.tools)
+        reports = report_tools(catalog_of(config), self.db, self.vault.redactor.text)
         tools = (
             delegation.tool(),
             *memory_tools(self.memories, self._readers),
@@ -173,7 +176,7 @@ class App:
             policy=policy,
             vault=self.vault,
             sandbox=self.sandbox,
-            sources=(self.mcp, saving),
+            sources=(self.mcp, saving, reports),
         )
         hands, close_hands = build_hands(config, self.registry, tools, self.clock, around)
         self._stack.push_async_callback(close_hands)

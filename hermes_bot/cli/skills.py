@@ -100,17 +100,20 @@ async def check_skills(config: Config, folders: Sequence[Path] = ()) -> tuple[li
     """Return the names of the skills in these folders, else of all that are used, and their troubles."""
     from tempfile import TemporaryDirectory
 
-    from hermes_bot.build import build_registry, build_toolbox
+    from hermes_bot.build import Around, build_registry, build_toolbox
     from hermes_bot.clock import SystemClock
     from hermes_bot.offline import OfflineModel
+    from hermes_bot.redaction import Redactor
     from hermes_bot.runs.limits import PROFILES
     from hermes_bot.skills import Bed, read_registry
     from hermes_bot.skills import check as look
     from hermes_bot.tools.catalog import catalog_of
+    from hermes_bot.tools.reports import report_tools
 
     registry = read_registry([folder.absolute() for folder in folders]) if folders else build_registry(config)
     catalog = catalog_of(config)
-    toolbox = build_toolbox(config, registry, catalog, ())
+    reports = report_tools(catalog, None, Redactor().text)
+    toolbox = build_toolbox(config, registry, catalog, (), Around(sources=(reports,)))
     model = OfflineModel(registry.cards, catalog.services, config.skills.threshold)
     with TemporaryDirectory() as workspace:
         options = {"list_services": catalog.services}

@@ -33,7 +33,7 @@ from hermes_bot.diagnosis.values import (
 )
 
 _FIRST_LINES = 20
-_SHIFTED = (
+SHIFTED = (
     "These are example logs; their times are shifted so that the last line is now, quotes keep their own."
 )
 _CHANGE_REACH = timedelta(minutes=15)
@@ -54,7 +54,7 @@ def diagnose(query: LogQuery, now: datetime, stdin: BinaryIO | None = None) -> R
     """
     with ExitStack() as stack:
         spool = stack.enter_context(spooled(stdin)) if stdin is not None and "-" in query.paths else None
-        return _report(_Reading.of(query, now, spool))
+        return _report(Reading.of(query, now, spool))
 
 
 def exhibit(query: LogQuery, now: datetime) -> Report:
@@ -63,12 +63,12 @@ def exhibit(query: LogQuery, now: datetime) -> Report:
     Raises:
         ToolError: nothing can be read; its text says why in plain words.
     """
-    reading = _Reading.of(query, now, None)
+    reading = Reading.of(query, now, None)
     report = _report(reading)
     return replace(report, exhibits=exhibits_of(report.findings, reading.files))
 
 
-def _report(reading: "_Reading") -> Report:
+def _report(reading: "Reading") -> Report:
     findings = _analyse(reading)
     return Report(findings, advise(findings), quote_places(_quoted(findings), reading.files))
 
@@ -79,7 +79,7 @@ def analyse(query: LogQuery, now: datetime) -> Findings:
     Raises:
         ToolError: nothing can be read; its text says why in plain words.
     """
-    return _analyse(_Reading.of(query, now, None))
+    return _analyse(Reading.of(query, now, None))
 
 
 def select(query: LogQuery, now: datetime) -> LogSelection:
@@ -88,7 +88,7 @@ def select(query: LogQuery, now: datetime) -> LogSelection:
     Raises:
         ToolError: nothing can be read; its text says why in plain words.
     """
-    reading = _Reading.of(query, now, None)
+    reading = Reading.of(query, now, None)
     tally = _Tally(query.since, query.until)
     for record in reading.records():
         tally.add(record)
@@ -106,8 +106,13 @@ def select(query: LogQuery, now: datetime) -> LogSelection:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """Some files with their clocks; yields their records, oldest file first."""
+class Reading:
+    """Some files with their clocks; yields their records, oldest file first.
+
+    Attributes:
+        notes: sentences about what could not be read, or must be known of it.
+        lines: how many lines were read so far; ``sources`` says it by file.
+    """
 
     query: LogQuery
     files: tuple[LogFile, ...]
@@ -117,12 +122,21 @@ class _Reading:
     sources: list[tuple[str, int]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, query: LogQuery, now: datetime, spool: Path | None) -> "_Reading":
+    def of(
+        cls, query: LogQuery, now: datetime, spool: Path | None = None, since: datetime | None = None
+    ) -> "Reading":
+        """Find the files of a query; those that were last written before ``since`` are left out.
+
+        Raises:
+            ToolError: nothing can be read; its text says why in plain words.
+        """
         source = find_files(query.paths, spool)
-        notes = [*source.notes, _SHIFTED] if query.shift else [*source.notes]
-        return cls(query, source.files, now, notes)
+        notes = [*source.notes, SHIFTED] if query.shift else [*source.notes]
+        files = tuple(one for one in source.files if since is None or one.modified >= since)
+        return cls(query, files, now, notes)
 
     def records(self) -> Iterator[Record]:
+        """Give the records of all files, those of each file in its order."""
         shaped = [(file, look_at(file)) for file in self.files]
         zone = ZoneInfo(self.query.tz) if self.query.tz else None
         for (file, shape), clock in zip(shaped, clocks(shaped, zone, self.now), strict=True):
@@ -172,7 +186,7 @@ def _is_before(record: Record, since: datetime | None) -> bool:
     return since is not None and record.at is not None and record.at < since
 
 
-def _analyse(reading: _Reading) -> Findings:
+def _analyse(reading: Reading) -> Findings:
     query = reading.query
     whole = _Tally(None, query.until)
     window = _Tally(query.since, query.until)
@@ -254,6 +268,6 @@ def last_deploy(query: LogQuery, now: datetime) -> datetime | None:
     Raises:
         ToolError: nothing can be read; its text says why in plain words.
     """
-    records = _Reading.of(query, now, None).records()
+    records = Reading.of(query, now, None).records()
     times = [record.at for record in records if record.at and record.at <= now and is_deploy(record)]
     return max(times, default=None)

@@ -60,7 +60,7 @@ class TemplateMiner:
     def add(self, record: Record) -> Literal["harmless", "suspicious", "error"]:
         """Count a record and tell what it is; an error is what calls itself one, or a known fault."""
         level = record.level
-        head = _speaking_text(record)
+        head = speaking_text(record)
         kind = self._kind(head, record, known=level >= Level.WARNING)
         if not kind.suspicious:
             return "harmless"
@@ -171,7 +171,7 @@ def _instant(place: Place) -> float:
     return place.at.timestamp() if place.at else 0.0
 
 
-def _speaking_text(record: Record) -> str:
+def speaking_text(record: Record) -> str:
     """The head line, and what a trace says besides its frames: its exceptions."""
     head, _, rest = record.message.partition("\n")
     if not rest:

@@ -32,7 +32,9 @@ GOAL_CHARS = 200
 _KEY_CHARS = 160
 _OPEN = ("todo", "doing", "blocked")
 _MARKS = {"done": "✔", "dropped": "✖", "doing": "○", "todo": "○", "blocked": "○"}
-_SLIPS = frozenset({"invalid_args", "unknown_tool", "unknown_skill", "repetition"})  # the model's own
+_SLIPS = frozenset(
+    {"invalid_args", "unknown_tool", "tool_off", "unknown_skill", "repetition"}
+)  # the model's own
 _NUMBER = re.compile(r"\s*(?:goal|step|sub-?goal|#)?\s*#?(\d{1,2})\s*\.?\s*", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(?:the|a|an|der|die|das|den|dem|ein|eine|einen)\b")
 _SIGNS = re.compile(r"[\W_]+")

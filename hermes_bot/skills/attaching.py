@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.errors import SkillError, ToolError
 from hermes_bot.messages import Attachment
-from hermes_bot.skills.templates import render
+from hermes_bot.skills.templates import evaluate, render
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -61,6 +61,8 @@ async def make_files(templates: Sequence[FileTemplate], names: Mapping[str, Any]
     folder = f"{OUT}/{bench.state.run}-{bench.state.round}"
     for one in templates:
         try:
+            if one.when and not evaluate(one.when, names, where=f"chain.yaml: attach {one.file}, when"):
+                continue
             file = _named(one, names, {other.name for other in made.files})
             path = f"{folder}/{file.name}"
             await _keep(one, path, names, bench)

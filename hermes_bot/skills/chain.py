@@ -118,6 +118,7 @@ class FileTemplate:
         text: the template's text, read with the chain; ``file`` is where it was read, for messages.
         path: a template of the path of a file that a step made in the workspace; then there is no text.
         about: what it shows, in words, for who cannot see it.
+        when: an expression; where it is false there is no such file, and nothing is missing.
     """
 
     name: str
@@ -125,6 +126,7 @@ class FileTemplate:
     file: str
     about: str = ""
     path: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,8 +105,11 @@ def _calls(step: Step, bed: Bed, state: RunState, cards: dict[str, ToolCard]) ->
     """Yield what is wrong with the tools a step names, and with the names of their arguments."""
     for call in _tools(step):
         prepared = bed.toolbox.prepare(Action(call.tool, {}), state)
-        if isinstance(prepared, Result) and prepared.error and prepared.error.code == "unknown_tool":
-            yield prepared.error.message
+        fault = prepared.error if isinstance(prepared, Result) else None
+        if fault is not None and fault.code in ("unknown_tool", "tool_off"):
+            # what is off here is no fault of a chain that can do without it
+            if fault.code == "unknown_tool" or step.on_error != "continue":
+                yield fault.message
         elif (card := cards.get(call.tool)) is not None and (fields := card.schema.get("properties")):
             for name in call.args:
                 if name not in fields:
@@ -150,6 +153,8 @@ def _written(chain: Chain) -> Iterator[tuple[str, str]]:
         yield (f"chain.yaml: attach {file.file}, path", file.path) if file.path else (file.file, file.text)
         yield f"chain.yaml: attach {file.file}, name", file.name
         yield f"chain.yaml: attach {file.file}, about", file.about
+        if file.when:
+            yield f"chain.yaml: attach {file.file}, when", "{{ " + file.when + " }}"
 
 
 def _wrong_names(text: str, known: set[str], steps: set[str], where: str) -> Iterator[str]:

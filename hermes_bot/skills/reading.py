@@ -117,6 +117,7 @@ class _Attach(_Model):
     template: Text = ""
     path: Text = ""
     about: Text = ""
+    when: Text = ""
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
@@ -269,9 +270,9 @@ def _refuse_bad_names(parameters: list[str], steps: list[str]) -> None:
 
 def _file(folder: Path, model: _Attach) -> FileTemplate:
     if model.path:
-        return FileTemplate(model.name, "", model.name, model.about, model.path)
+        return FileTemplate(model.name, "", model.name, model.about, model.path, model.when)
     text = _template(folder, "attach", model.template)
-    return FileTemplate(model.name, text, model.template, model.about)
+    return FileTemplate(model.name, text, model.template, model.about, when=model.when)
 
 
 def _template(folder: Path, key: str, name: str) -> str:

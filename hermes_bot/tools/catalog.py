@@ -27,6 +27,7 @@ class LogSource:
 
     Attributes:
         paths: files, folders or glob patterns.
+        beside: those of what it depends on, where a cause may stand: a diagnosis reads them too.
         tz: IANA name of the zone of stamps that name none; None lets the files say.
         shift: what is added to every stamp, given the present; the demo's logs move along with it.
     """
@@ -35,6 +36,12 @@ class LogSource:
     paths: tuple[str, ...]
     tz: str | None = None
     shift: Callable[[datetime], timedelta] = _unshifted
+    beside: tuple[str, ...] = ()
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether its lines have other times each time they are read, so that no count of an hour holds."""
+        return self.shift is not _unshifted
 
 
 class LogCatalog:
@@ -75,7 +82,7 @@ class LogCatalog:
             ToolError: ``unknown_service``, ``bad_time``, or ``not_found`` for a deploy that no log tells of.
         """
         source = self.source(service)
-        query = LogQuery(source.paths, tz=source.tz, shift=source.shift(now))
+        query = LogQuery((*source.paths, *source.beside), tz=source.tz, shift=source.shift(now))
         begin, end = self._stretch(query, since, now)
         if until.strip():
             end, _ = self._words(until, now)
@@ -91,7 +98,7 @@ class LogCatalog:
             ToolError: ``refused``: its paths are nobody's here.
         """
         for source in self._sources.values():
-            if source.paths == query.paths:
+            if (*source.paths, *source.beside) == query.paths:
                 return replace(query, tz=source.tz)
         raise ToolError("refused", "These are no logs of a known service; pass what query_logs returned.")
 
@@ -132,8 +139,14 @@ def catalog_of(config: Config) -> LogCatalog:
 
 def demo_sources(demo: DemoSystem) -> list[LogSource]:
     """Return the demo's services; their times move along, so that the last line is always now."""
+    paths = {one.name: one.paths for one in demo.services}
     return [
-        LogSource(one.name, demo.query(one.name, demo.last).paths, shift=lambda now: now - demo.last)
+        LogSource(
+            one.name,
+            one.paths,
+            shift=lambda now: now - demo.last,
+            beside=tuple(path for name in one.depends_on for path in paths[name]),
+        )
         for one in demo.services
     ]
 

@@ -218,7 +218,7 @@ class CoreToolbox:
 
     def _unknown(self, name: str, state: RunState) -> Result:
         if (why := self._off.get(name)) is not None:
-            return failed("unknown_tool", f"{name} is off. {why}")
+            return failed("tool_off", f"{name} is off. {why}")
         names = [card.name for card in self.cards(state)]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"Nearest: {', '.join(near)}." if near else f"There are: {', '.join(names) or 'none'}."

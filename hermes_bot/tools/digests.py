@@ -1,0 +1,363 @@
+"""Knows the tool behind ``error-digest``: what logs hold since the last time, compared with before that."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from importlib.util import find_spec
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from pydantic import Field
+
+from hermes_bot.diagnosis.counting import HOUR, UNTIMED, Count, Order, Span, count, wordings
+from hermes_bot.diagnosis.digest import Earlier, Item, Quiet, bars, by_hour, items_of, trend, weight
+from hermes_bot.diagnosis.selection import LogQuery
+from hermes_bot.diagnosis.values import Quote
+from hermes_bot.errors import ToolError
+from hermes_bot.messages import Json, Result
+from hermes_bot.ports import ToolContext
+from hermes_bot.state import RunState
+from hermes_bot.store import logcounts
+from hermes_bot.store.columns import channel_of
+from hermes_bot.store.logcounts import Counted, Digest
+from hermes_bot.store.scratch import Ledger
+from hermes_bot.tools.catalog import LogCatalog, LogSource
+from hermes_bot.tools.declare import Tool, tool
+from hermes_bot.tools.logtools import TimeWords
+from hermes_bot.tools.now import stamp
+from hermes_bot.tools.workers import Workers
+
+SECONDS = 540.0
+FIRST_TIME = timedelta(hours=24)
+KEPT = timedelta(days=35)  # as long as counts are kept (store.care)
+SHOWN, RECORDED, MOST_QUIET = 10, 30, 5
+_CHUNK = 2_000  # templates that are stored in one transaction
+_MOST_HOURS = 24 * 14  # of a chart
+_TEXT_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """What digests work with.
+
+    Attributes:
+        redact: takes secrets out of a text that is kept.
+    """
+
+    catalog: LogCatalog
+    ledger: Ledger
+    redact: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One source, counted."""
+
+    source: str
+    span: Span
+    found: Count
+    items: Sequence[Item]
+    quiet: Sequence[Quiet]
+    last: Digest | None
+    knows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    source: str
+    why: str
+
+
+def digest_tool(reporting: Reporting) -> Tool:
+    """Return ``digest_logs``."""
+    workers = Workers(2)
+
+    @tool(
+        private=True,
+        timeout=SECONDS,
+        max_chars=6_000,
+        example={"service": "checkout"},
+        errors={
+            "unknown_service": "no such service",
+            "bad_time": "the window was not understood",
+            "unreadable": "none of the logs can be read",
+        },
+    )
+    async def digest_logs(
+        ctx: ToolContext,
+        service: Annotated[str, Field(description="name of a service; empty for all", max_length=200)] = "",
+        since: TimeWords = "",
+    ) -> Result:
+        """Count errors and warnings since the last digest here, by what they say (first 30, with lines)."""
+        names = [service] if service.strip() else reporting.catalog.services()
+        sources = [reporting.catalog.source(name) for name in names]
+        job = _Job(reporting, ctx, workers, since.strip(), await _begun(reporting, ctx))
+        read: list[_Read] = []
+        unread: list[_Unread] = []
+        for source in sources:
+            try:
+                read.append(await job.digest(source))
+            except ToolError as error:
+                if error.code == "bad_time":
+                    raise
+                unread.append(_Unread(source.name, str(error)))
+        if not read:
+            raise ToolError("unreadable", " ".join(f"{one.source}: {one.why}" for one in unread))
+        data = _told(read, unread, job.now, zone_of(ctx.state, reporting.catalog.zone))
+        name = sources[0].name if service.strip() else ""
+        said = f"logs of {name or f'{len(read)} services'}"
+        return Result("ok", {"service": name, **data}, source=said, as_of=stamp(job.now), trust="untrusted")
+
+    return digest_logs
+
+
+def scope_of(state: RunState) -> str:
+    """Return whose "last time" a run's digest goes on from: its schedule's, else its channel's."""
+    return f"schedule/{state.planned.schedule}" if state.planned else channel_of(state.thread)
+
+
+def zone_of(state: RunState, zone: ZoneInfo) -> ZoneInfo:
+    """Return in which zone a run's report tells times."""
+    return ZoneInfo(state.planned.zone) if state.planned else zone
+
+
+async def _begun(reporting: Reporting, ctx: ToolContext) -> datetime:
+    """Return the moment that the digest is of: one that a crash broke off keeps its own."""
+    run = ctx.state.run
+    at = await reporting.ledger.read(lambda db: logcounts.made_at(db, run))
+    return at or ctx.clock.now()
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One digest, source by source."""
+
+    reporting: Reporting
+    ctx: ToolContext
+    workers: Workers
+    words: str
+    now: datetime
+
+    async def digest(self, source: LogSource) -> _Read:
+        """Count a source, keep the counts, and compare them.
+
+        Raises:
+            ToolError: it cannot be read.
+        """
+        scope = f"window/{self.ctx.state.run}" if self.words else scope_of(self.ctx.state)
+        work = partial(self._before, source.name, scope)
+        last, known_since, kept = await self.reporting.ledger.read(work)
+        known_since = None if source.is_moving else known_since
+        since = self._since(source, last)
+        span = Span(since, self.now, self._counted(since, is_first=known_since is None))
+        found = await self._count(source, span, kept, is_first=known_since is None)
+        earlier = await self._earlier(source, span, kept, known_since)
+        items, quiet = items_of(source.name, found, span, earlier)
+        until = min(found.last_at or self.now, self.now) if found.is_timed else self.now
+        until = max(until, since)
+        await self._keep(source, found, Digest(scope, source.name, self.ctx.state.run, until, self.now))
+        knows = found.reaches_back or earlier.reaches(since)
+        return _Read(source.name, span, found, items, quiet, None if self.words else last, knows)
+
+    def _before(
+        self, source: str, scope: str, db: Any
+    ) -> tuple[Digest | None, datetime | None, list[Counted]]:
+        run = self.ctx.state.run
+        return (
+            logcounts.last(db, scope, source, run),
+            logcounts.known_since(db, source, run),
+            logcounts.templates(db, source),
+        )
+
+    def _since(self, source: LogSource, last: Digest | None) -> datetime:
+        if self.words:
+            begin = self.reporting.catalog.query(source.name, self.words, "", self.now).since
+            return begin or self.now - KEPT
+        since = last.until if last else self.now - FIRST_TIME
+        return min(since, self.now)
+
+    def _counted(self, since: datetime, *, is_first: bool) -> datetime:
+        """Return from when on hours are counted: the window before too; the first time all that is kept."""
+        begin = self.now - KEPT if is_first else since - (self.now - since)
+        return datetime.fromtimestamp(int(begin.timestamp()) // HOUR * HOUR, UTC)
+
+    async def _count(
+        self, source: LogSource, span: Span, kept: Sequence[Counted], *, is_first: bool
+    ) -> Count:
+        query = LogQuery(source.paths, tz=source.tz, shift=source.shift(self.now))
+        known = wordings((one.key, one.text, one.level) for one in kept)
+        over = threading.Event()
+        since = None if is_first or query.shift else span.counted
+        order = Order(span, known, self.reporting.redact, over.is_set, since)
+        try:
+            async with asyncio.timeout(SECONDS) as limit:
+                return await self.workers.call(lambda: count(query, order, self.now), limit)
+        finally:
+            over.set()
+
+    async def _earlier(
+        self, source: LogSource, span: Span, kept: Sequence[Counted], since: datetime | None
+    ) -> Earlier:
+        ends = (int(at.timestamp()) // HOUR for at in (span.before, span.since))
+        stored = await self.reporting.ledger.read(lambda db: logcounts.hours(db, source.name, *ends))
+        firsts = {one.key: one.first_at for one in kept}
+        texts = wordings((one.key, one.text, one.level) for one in kept)
+        return Earlier(firsts, stored, texts, since)
+
+    async def _keep(self, source: LogSource, found: Count, digest: Digest) -> None:
+        """Keep the counts, then how far the digest went; of logs whose times move along only the latter."""
+        counted = [] if source.is_moving else counted_of(found, digest.until)
+        while counted:
+            part, counted = counted[:_CHUNK], counted[_CHUNK:]
+            work = partial(logcounts.put, source=source.name, found=part)
+            await self.reporting.ledger.transact("digest.counted", work)
+        await self.reporting.ledger.transact("digest.made", partial(logcounts.note, digest=digest))
+
+
+def counted_of(found: Count, now: datetime) -> list[Counted]:
+    """Return what is kept of a count; a wording without a time was first seen now."""
+    return [
+        Counted(
+            tally.wording.key,
+            tally.wording.text,
+            tally.wording.level.name.lower(),
+            tally.first_at or now,
+            tally.last_at or now,
+            tally.hours,
+        )
+        for tally in found.tallies.values()
+    ]
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone: ZoneInfo) -> dict[str, Json]:
+    """Return a digest as a report's template and "expand item 2" read it; bounded, times in words."""
+    items = sorted((item for one in read for item in one.items), key=weight)
+    show = _Times(now, zone)
+    total, was = sum(one.count for one in items), _total_before(items)
+    quiet = sorted((item for one in read for item in one.quiet), key=lambda one: -one.before)
+    rest = items[RECORDED:]
+    first = min((one.span.since for one in read), default=now)
+    hours = by_hour(items, Span(first, now, first))[-_MOST_HOURS:]
+    return {
+        "period": _period(read, show),
+        "total": total,
+        "errors": sum(one.count for one in items if one.level.name in ("ERROR", "CRITICAL")),
+        "new": sum(one.is_new for one in items),
+        "kinds": len(items),
+        "trend": trend(total, was) if was is not None else "",
+        "items": [_shown(number, item, show) for number, item in enumerate(items[:RECORDED], 1)],
+        "shown": SHOWN,
+        "more": max(0, len(items) - SHOWN),
+        "more_lines": sum(one.count for one in items[SHOWN:]),
+        "unrecorded": len(rest),
+        "quiet": [
+            {"text": one.text[:_TEXT_CHARS], "service": one.source, "before": one.before}
+            for one in quiet[:MOST_QUIET]
+        ],
+        "more_quiet": max(0, len(quiet) - MOST_QUIET),
+        "is_compared": any(one.knows for one in read),
+        "services": [one.source for one in read],
+        "records": sum(one.found.records for one in read),
+        "lines": sum(one.found.lines for one in read),
+        "files": sum(one.found.files for one in read),
+        "unread": [{"service": one.source, "why": one.why} for one in unread],
+        "untimed": [one.source for one in read if not one.found.is_timed],
+        "notes": _notes(read),
+        "bars": bars([n for _, n in hours]) if len(hours) > 1 else "",
+        "from": show.short(hours[0][0] * HOUR) if hours else "",
+        "to": show.short(hours[-1][0] * HOUR) if hours else "",
+        "peak": max((n for _, n in hours), default=0),
+        "chart": _chart(read, items, hours),
+        "zone": zone.key,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """How moments are written: in the report's zone, without what goes without saying."""
+
+    now: datetime
+    zone: ZoneInfo
+
+    def short(self, at: datetime | float | None) -> str:
+        """Return ``14:05`` for today, ``Mon 14:05`` within a week, else the date."""
+        if at is None:
+            return ""
+        moment = datetime.fromtimestamp(at, UTC) if isinstance(at, int | float) else at
+        local, today = moment.astimezone(self.zone), self.now.astimezone(self.zone)
+        if local.date() == today.date():
+            return f"{local:%H:%M}"
+        days = (today.date() - local.date()).days
+        if 0 < days < 7:  # noqa: PLR2004 - a week
+            return f"{local:%a %H:%M}"
+        return f"{local:%Y-%m-%d %H:%M}"
+
+
+def _period(read: Sequence[_Read], show: _Times) -> str:
+    firsts = [one for one in read if one.last is None]
+    since = min(one.span.since for one in read)
+    if any(one.last for one in read):
+        last = min(one.last.at for one in read if one.last)
+        said = f"since the last digest ({show.short(last)})"
+        return f"{said}; of {', '.join(one.source for one in firsts)} the first, 24 hours" if firsts else said
+    if show.now - since == FIRST_TIME:
+        return "in the last 24 hours (the first digest here)"
+    return f"since {show.short(since)}"
+
+
+def _total_before(items: Iterable[Item]) -> int | None:
+    before = [one.before for one in items]
+    return None if any(one is None for one in before) or not before else sum(one or 0 for one in before)
+
+
+def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
+    hours = sorted((hour, n) for hour, n in item.hours.items() if hour != UNTIMED)
+    return {
+        "number": number,
+        "service": item.source,
+        "title": item.label or item.text[:_TEXT_CHARS],
+        "label": item.label,
+        "text": item.text,
+        "level": item.level.name.lower(),
+        "count": item.count,
+        "before": item.before,
+        "trend": item.trend,
+        "is_new": item.is_new,
+        "first_seen": show.short(item.first_at),
+        "last_seen": show.short(item.last_at),
+        "counts": [[show.short(hour * HOUR), n] for hour, n in hours[-_MOST_HOURS:]],
+        "files": [[name, n] for name, n in sorted(item.files.items(), key=lambda one: -one[1])[:20]],
+        "lines": [_line(one) for one in item.quotes],
+    }
+
+
+def _line(quote: Quote) -> dict[str, Json]:
+    return {"file": quote.file, "line": quote.line, "text": quote.text}
+
+
+def _notes(read: Sequence[_Read]) -> Sequence[Json]:
+    return list(dict.fromkeys(note for one in read for note in one.found.notes))[:10]
+
+
+def _chart(
+    read: Sequence[_Read], items: Sequence[Item], hours: Sequence[tuple[int, int]]
+) -> dict[str, Json] | None:
+    """Return what ``make_chart`` draws: errors and warnings by hour; None where it cannot, or need not."""
+    if len(hours) < 2 or not any(n for _, n in hours) or find_spec("matplotlib") is None:  # noqa: PLR2004
+        return None
+    series: list[Json] = []
+    by_source: Mapping[str, list[Item]] = {one.source: [] for one in read}
+    for item in items:
+        by_source[item.source].append(item)
+    for name, own in by_source.items():
+        if own:
+            values = [sum(one.hours.get(hour, 0) for one in own) for hour, _ in hours]
+            series.append({"name": name, "values": values})
+    places: list[Json] = [stamp(datetime.fromtimestamp(hour * HOUR, UTC)) for hour, _ in hours]
+    return {"title": "Errors and warnings by hour", "x": places, "series": series[:12]}

@@ -1,0 +1,39 @@
+"""Knows the tools behind the shipped reports, which chains call and no model is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hermes_bot.store.scratch import Ledger
+from hermes_bot.tools.digests import Reporting, digest_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hermes_bot.state import RunState
+    from hermes_bot.store.database import Database
+    from hermes_bot.tools.catalog import LogCatalog
+    from hermes_bot.tools.declare import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTools:
+    """A source of tools that are found and not shown; implements ``tools.toolbox.Source``."""
+
+    tools: Sequence[Tool]
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of this name."""
+        return next((one for one in self.tools if one.name == name), None)
+
+    def shown(self, state: RunState) -> Sequence[Tool]:
+        """Show nothing."""
+        del state
+        return ()
+
+
+def report_tools(catalog: LogCatalog, db: Database | None, redact: Callable[[str], str]) -> ReportTools:
+    """Return the tools of reports; without a store each one begins anew."""
+    reporting = Reporting(catalog, Ledger(db), redact)
+    return ReportTools((digest_tool(reporting),))
