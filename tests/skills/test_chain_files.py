@@ -121,3 +121,10 @@ async def test_a_killed_chain_makes_the_same_file_again(tmp_path: Path) -> None:
     await stage.result()  # its result was not stored: the process died after the file was written
     assert stage.kept == first
     assert stage.toolbox.calls["one"] == 1
+
+
+async def test_a_file_whose_condition_does_not_hold_is_not_missed(tmp_path: Path) -> None:
+    chain = CHAIN.replace("template: more.j2,", 'template: more.j2, when: "a.data.text is defined",')
+    stage = Stage(skill(tmp_path, chain), FakeToolbox(one=lambda _: ok({"name": "checkout"})))
+    result = await stage.result()
+    assert (result.status, report_of(result), stage.kept) == ("ok", "checkout is done.", {})

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from skills.chain_fakes import BERLIN, SERVICES, FakeClock, FakeToolbox, failure, ok, skill_in
 
-from hermes_bot.diagnosis.demo import load_demo
+from hermes_bot.cli.skills import check_skills
+from hermes_bot.config import Bot, Config
 from hermes_bot.errors import SkillError
 from hermes_bot.offline import OfflineModel
-from hermes_bot.plugins import demo_dir, skills_dir
+from hermes_bot.plugins import skills_dir
 from hermes_bot.skills import Bed, Registry, check, read_registry, scaffold
-from hermes_bot.tools.catalog import LogCatalog, demo_sources
-from hermes_bot.tools.logtools import log_tools
 from hermes_bot.tools.now import now_tool
 from hermes_bot.tools.toolbox import CoreToolbox
 
@@ -110,14 +109,18 @@ async def test_refused_folders_are_troubles(tmp_path: Path) -> None:
     assert (found.skill, "SKILL.md is missing" in found.text) == ("empty", True)
 
 
-async def test_every_shipped_skill_runs_its_example_without_a_model() -> None:
-    registry = read_registry([skills_dir()])
-    assert [skill.name for skill in registry.skills] == ["log-diagnosis"]
-    catalog = LogCatalog(demo_sources(load_demo(demo_dir())), BERLIN)
-    toolbox = CoreToolbox((*log_tools(catalog), now_tool(BERLIN)))
-    options = {"list_services": catalog.services}
-    tried = Bed(toolbox, FakeClock(), OfflineModel(registry.cards), Path("unused"), BERLIN, options)
-    assert await check(registry, tried) == ()
+async def test_every_shipped_skill_runs_its_example_without_a_model(tmp_path: Path) -> None:
+    shipped = {folder.name for folder in skills_dir().iterdir() if (folder / "SKILL.md").is_file()}
+    names, troubles = await check_skills(Config(bot=Bot(state_dir=tmp_path)))
+    assert (set(names), list(troubles)) == (shipped, [])
+
+
+async def test_a_tool_that_is_off_is_no_trouble_where_the_chain_can_do_without_it(tmp_path: Path) -> None:
+    off = CoreToolbox((now_tool(BERLIN),), off={"draw": "Install it."})
+    step = '{id: a, tool: draw%s}\n  - {id: b, say: "Done."}\n'
+    assert await troubles(tmp_path, "steps:\n  - " + step % ", on_error: continue", off) == []
+    (said,) = await troubles(tmp_path, "steps:\n  - " + step % "", off)
+    assert said == "chain.yaml: step a: draw is off. Install it."
 
 
 async def test_a_new_skill_passes_the_check(tmp_path: Path) -> None:
