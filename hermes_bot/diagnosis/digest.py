@@ -89,7 +89,7 @@ class Quiet:
 
 
 def trend(count: int, before: int) -> str:
-    """Say how a count changed: ``↑ ×3``, ``↓ from 120``, ``steady``."""
+    """Say how a count changed: grew by which factor, fell from what, or is steady."""
     if not before:
         return "↑ from none" if count else "steady"
     ratio = count / before
@@ -97,7 +97,8 @@ def trend(count: int, before: int) -> str:
         return "steady"
     if ratio < 1:
         return f"↓ from {before:,}"
-    return f"↑ ×{ratio:.0f}" if ratio >= 10 else f"↑ ×{ratio:.1f}".removesuffix(".0")  # noqa: PLR2004
+    factor = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}".removesuffix(".0")  # noqa: PLR2004
+    return f"↑ ×{factor}"  # noqa: RUF001 - the sign itself
 
 
 def bars(counts: Sequence[int]) -> str:
