@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hermes_bot.messages import Place, ThreadKey
 
 T = TypeVar("T")
+HOOK = "webhook:"  # how the identity of a webhook begins, before its name
 Verb: TypeAlias = Literal[
     "ask", "command", "answer", "approve", "stop", "continue", "overspend", "post", "use", "manage"
 ]
@@ -57,6 +58,7 @@ _NEEDS: Mapping[Verb, Role] = {
     "use": Role.GUEST,
     "manage": Role.OPERATOR,
 }
+_OF_HOOKS: tuple[Verb, ...] = ("ask", "use")
 _RISKS = ("read", "write", "danger")
 _ROLES: Mapping[str, Role] = {
     "guest": Role.GUEST,
@@ -168,6 +170,7 @@ class Policy:
         tools: the tools of a role, as globs; see ``sections.Access``.
         places: the tools of a channel.
         risks: the worst that a role's tools may do.
+        hooks: the one place of each webhook, by its name: it may give work there, as a guest, nothing else.
         moved: what the platform called a place before it gave it another id, by the place as text; shared
             with whoever is told of such a move while we work.
     """
@@ -180,10 +183,19 @@ class Policy:
     places: Mapping[Pattern, tuple[str, ...]] = field(default_factory=dict)
     risks: Mapping[Role, str] = field(default_factory=dict)
     answers: str = "anyone"
+    hooks: Mapping[str, Pattern] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, access: Access, moved: Mapping[str, str] | None = None) -> Self:
-        """Return the policy of a configuration; ``moved`` is kept as it is, not copied."""
+    def of(
+        cls,
+        access: Access,
+        moved: Mapping[str, str] | None = None,
+        hooks: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return the policy of a configuration; ``moved`` is kept as it is, not copied.
+
+        ``hooks`` is the channel of each webhook, by its name.
+        """
         named = {
             Role.ADMIN: _parsed(access.admins),
             Role.OPERATOR: _parsed(access.operators),
@@ -198,6 +210,7 @@ class Policy:
             places={Pattern.parse(place): globs for place, globs in access.places.items()},
             risks={_ROLES[name]: risk for name, risk in access.risks.items()},
             answers=access.answers,
+            hooks={name: Pattern.parse(place) for name, place in (hooks or {}).items()},
         )
 
     def allowed(self, person: str, verb: Verb, where: Where) -> Verdict:
@@ -205,6 +218,8 @@ class Policy:
         is_listed = self._lists(where)
         if _OWNER.names(person) and (is_listed or verb != "post"):
             return _YES
+        if person.startswith(HOOK) and verb not in _OF_HOOKS:
+            return Verdict(ok=False, why="A webhook gives work to do, nothing else.", is_silent=True)
         role = self.role(person, where)
         is_own = where.kind == "direct" and role >= Role.MEMBER and _is_home(person, where)
         if not is_listed and (verb == "post" or not is_own):
@@ -273,7 +288,7 @@ class Policy:
             return math.inf
         return len([one for one in found if not (terms.separate and any(map(one.names, askers)))])
 
-    def role(self, person: str, where: Where) -> Role:
+    def role(self, person: str, where: Where) -> Role:  # noqa: PLR0911 - one for each kind of somebody
         """Return what somebody is to the bot in a place.
 
         Without a list of members everybody of a listed channel is one; people from outside its workspace are
@@ -281,6 +296,8 @@ class Policy:
         """
         if _OWNER.names(person):
             return Role.ADMIN
+        if person.startswith(HOOK):  # before every list: none makes more of it
+            return Role.GUEST if self._has_hook(person, where) else Role.NOBODY
         if self.is_bot(person):
             return Role.GUEST
         for role in (Role.ADMIN, Role.OPERATOR, Role.MEMBER):
@@ -295,6 +312,10 @@ class Policy:
     def is_bot(self, person: str) -> bool:
         """Whether somebody is one of the programs that may speak to us."""
         return any(pattern.names(person) for pattern in self.bots)
+
+    def _has_hook(self, person: str, where: Where) -> bool:
+        place = self.hooks.get(person.removeprefix(HOOK))
+        return place is not None and self._is_at(where, place) and self._lists(where)
 
     def _lists(self, where: Where) -> bool:
         """Whether a place is listed, by its id or one it had before (a group that became a supergroup)."""

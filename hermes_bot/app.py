@@ -58,6 +58,8 @@ from hermes_bot.tools.post import post_tools
 from hermes_bot.tools.readers import Readers
 from hermes_bot.tools.reports import report_tools
 from hermes_bot.upkeep import Upkeep
+from hermes_bot.webhooks import Hooks
+from hermes_bot.webhooks.taking import Rooms as HookRooms
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
@@ -137,7 +139,8 @@ class App:
         """Build the parts, each from those before it."""
         config = self.config
         moved = await self.db.read(all_moves)
-        self._policy = Policy.of(config.access, moved)
+        hooks = {name: one.channel for name, one in config.webhooks.items()}
+        self._policy = Policy.of(config.access, moved, hooks)
         self.registry = build_registry(config)
         self._build_platforms(moved)
         self.vault = await self._vault()
@@ -151,6 +154,9 @@ class App:
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
         self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy, self.memories)
+        accept, redact, zone = self.reception.accept, self.vault.redactor.fields, config.zone
+        rooms = HookRooms(self.db, self.clock, self.outbox, accept, self._served, redact, zone)
+        self.hooks = Hooks(config, self._policy, self.registry, rooms)
         self.operations = Operations(self)
 
     def _build_runs(self) -> None:
@@ -247,11 +253,16 @@ class App:
             recover: go on with everything that was left unfinished; else only with what comes now.
             is_local: serve this machine alone: a command that hosts the bot for a moment connects to no
                 platform.
+
+        Raises:
+            ConfigError: a webhook cannot be used.
         """
         if is_local:
             for name, adapter in self.adapters.items():
                 if not isinstance(adapter, Operated):
                     del self._served[name]
+        else:
+            self.hooks.check()
         ops = {**self.operations.table(), **self.mcp.ops()}
         for adapter in self.adapters.values():
             if isinstance(adapter, Operated):
@@ -268,6 +279,8 @@ class App:
             group.create_task(self.upkeep.run())
             group.create_task(self.mcp.run(at_once=not is_local))
             group.create_task(self.platforms.run(self.reception.accept))
+            if not is_local:
+                group.create_task(self.hooks.run())
             log.info(
                 "app.ready",
                 extra={

@@ -49,6 +49,7 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
         found += _standing(name, health, config)
         if name in host.adapters and health.state != "off":
             found += await _checked(name, host)
+    found += host.hooks.findings()
     found += await host.mcp.check()
     return (*found, Finding("ok", "database", f"SQLite {sqlite3.sqlite_version}."))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.joining import keep_earlier
 from hermes_bot.store import inbox, messages, questions, threads
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hermes_bot.store.database import Database
     from hermes_bot.store.inbox import Stored
     from hermes_bot.store.questions import QuestionRecord
+
+    Beside: TypeAlias = Callable[[sqlite3.Connection], bool]
 
 MAX_TEXT = 200_000  # characters of one message that are kept; the rest is cut with a note
 STALE_AFTER = timedelta(hours=1)
@@ -51,8 +53,10 @@ class Inbox:
         self._clock = clock
         self.is_for_us: Callable[[Accepted], bool] = lambda _: True
 
-    async def accept(self, incoming: Incoming) -> Accepted | None:
+    async def accept(self, incoming: Incoming, beside: Beside | None = None) -> Accepted | None:
         """Store a message; None where it is here already, or asks for nothing.
+
+        ``beside`` is what must be stored together with it, first; False where it finds that nothing is to be.
 
         The thread, its transcript and its open question come from the same transaction, so that two
         messages at once see each other's effect.
@@ -60,6 +64,8 @@ class Inbox:
         said = _bounded(incoming)
 
         def store(db: sqlite3.Connection) -> Accepted | None:
+            if beside is not None and not beside(db):
+                return None
             now = self._clock.now()
             before = threads.participants(db, said.thread)
             if before is None and not said.addressed:

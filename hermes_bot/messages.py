@@ -22,6 +22,7 @@ IncomingKind = Literal["message", "press", "edit", "delete"]
 OutgoingKind = Literal["answer", "question", "notice", "report"]
 Place = Literal["channel", "private", "direct"]
 _OPTION = re.compile("[0-9]{1,4}")
+HOOK_EVENT = "hook/"  # how the event id of what a webhook told begins
 NEW = "new:"  # how the thread part of a key begins as long as its root message is not posted
 
 

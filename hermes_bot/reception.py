@@ -12,7 +12,7 @@ from hermes_bot.errors import HermesError
 from hermes_bot.inbox import STALE_AFTER
 from hermes_bot.logs import fields
 from hermes_bot.masking import masked_incoming
-from hermes_bot.messages import Outgoing, Reply, Request
+from hermes_bot.messages import HOOK_EVENT, Outgoing, Reply, Request
 from hermes_bot.outbox import OPENING
 from hermes_bot.ports import CONTINUE_PREFIX, STOP_PREFIX
 from hermes_bot.router import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hermes_bot.commands import Commands
     from hermes_bot.dispatch import Dispatcher, Lane
     from hermes_bot.gate import Gate
-    from hermes_bot.inbox import Accepted, Inbox
+    from hermes_bot.inbox import Accepted, Beside, Inbox
     from hermes_bot.messages import Incoming, Press, ThreadKey
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Clock
@@ -92,15 +92,17 @@ class Reception:
         self.on_task: Callable[[ThreadKey], None] | None = None
         self.on_over: Callable[[ThreadKey, str], None] | None = None
 
-    async def accept(self, incoming: Incoming) -> Reply | None:
+    async def accept(self, incoming: Incoming, beside: Beside | None = None) -> Reply | None:
         """Take a message: stored, then routed. Returns once it is safe.
+
+        ``beside`` is as ``Inbox.accept`` has it: what is stored in the same transaction.
 
         Raises:
             HermesError: it was not stored; the platform must deliver it again.
         """
         try:
             # first of all: what stands in it goes no further than here, into no row, prompt or list
-            reply = await self._accept(masked_incoming(incoming, self._rooms.vault))
+            reply = await self._accept(masked_incoming(incoming, self._rooms.vault), beside)
             return None if reply is None else Reply(self._rooms.vault.redactor.text(reply.text))
         except HermesError:
             raise
@@ -108,7 +110,7 @@ class Reception:
             log.exception("inbox.poison", extra=fields(thread=incoming.thread, event=incoming.event_id))
             return Reply(f"I could not take this: {BROKE}")
 
-    async def _accept(self, incoming: Incoming) -> Reply | None:
+    async def _accept(self, incoming: Incoming, beside: Beside | None) -> Reply | None:
         if not self.is_open:
             raise HermesError("The bot is stopping; this message was not taken.")
         if not await self._rooms.gate.admits(incoming):
@@ -119,7 +121,7 @@ class Reception:
             return None
         if incoming.request is not None:
             self._rooms.runs.beginnings.check(incoming.request)
-        accepted = await self._rooms.inbox.accept(incoming)
+        accepted = await self._rooms.inbox.accept(incoming, beside)
         return None if accepted is None else await self._handle(accepted)
 
     async def answer(self, question: str, text: str, said: Incoming, inbox_id: int = 0) -> Settled | None:
@@ -306,6 +308,8 @@ class Reception:
                 return isinstance(routed, Task | GoOn)
 
     def _is_late(self, said: Incoming) -> bool:
+        if said.event_id.startswith(HOOK_EVENT):  # what was told to us while we were there is never too late
+            return False
         return self._rooms.clock.now() - said.sent_at > STALE_AFTER
 
     async def _pressed(self, press: Press, accepted: Accepted) -> str:

@@ -18,14 +18,14 @@ from hermes_bot.store import care, outbox, runs, spend
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date, datetime
 
     from hermes_bot.config import Config
     from hermes_bot.dispatch import Dispatcher
     from hermes_bot.mcp.server import Standing as ServerStanding
     from hermes_bot.mcp.servers import Servers
-    from hermes_bot.ports import Adapter, Clock, Health
+    from hermes_bot.ports import Adapter, Clock, Finding, Health
     from hermes_bot.sandbox import Sandbox
     from hermes_bot.skills import Registry
     from hermes_bot.store.database import Database
@@ -44,6 +44,18 @@ class Standing(Protocol):
 
     def health(self) -> Mapping[str, Health]:
         """Return how each stands, by name, those that are off too."""
+        ...
+
+
+class Hooked(Protocol):
+    """The webhooks."""
+
+    async def standing(self) -> Json:
+        """Return how they stand, as JSON; empty where there are none."""
+        ...
+
+    def findings(self) -> Sequence[Finding]:
+        """Return what is found of them."""
         ...
 
 
@@ -86,6 +98,11 @@ class Standee(Protocol):
         ...
 
     @property
+    def hooks(self) -> Hooked:
+        """The webhooks."""
+        ...
+
+    @property
     def upkeep(self) -> Ticking:
         """What is done from time to time."""
         ...
@@ -97,6 +114,7 @@ async def standing(host: Standee) -> Json:
     health = host.platforms.health()
     today = now.astimezone(config.zone).date()
     stored = await host.db.read(lambda db: _stored(db, now, today))
+    hooks = await host.hooks.standing()
     free = shutil.disk_usage(folder).free
     return {
         "pid": os.getpid(),
@@ -121,6 +139,7 @@ async def standing(host: Standee) -> Json:
         },
         "adapters": sorted(host.adapters),
         "platforms": {name: _health(one) for name, one in sorted(health.items())},
+        "webhooks": hooks,
         "mcp": {one.name: _server(one) for one in host.mcp.health()},
         "skills": len(host.registry.skills),
         "database_bytes": _size(host.db),
@@ -128,6 +147,7 @@ async def standing(host: Standee) -> Json:
         "troubles": [
             *_unserved(host, health),
             *_without(host),
+            *_deaf(host, hooks),
             *_late(host, stored),
             *_short(host, free),
         ],
@@ -193,6 +213,15 @@ def _without(host: Standee) -> Iterator[str]:
         if one.changed:
             say = f"{len(one.changed)} of its tools are not what was accepted, and off"
             yield f"MCP server {one.name}: {say}. See: hermes-bot mcp list"
+
+
+def _deaf(host: Standee, hooks: Json) -> Iterator[str]:
+    """Yield a sentence for each webhook that hears nothing."""
+    if not hooks or host.serving_since is None:
+        return
+    if hooks["state"] == "degraded":
+        yield f"Webhooks: {hooks['why']}"
+    yield from (one["why"] for one in hooks["hooks"].values() if one["why"])
 
 
 def _unserved(host: Standee, health: Mapping[str, Health]) -> Iterator[str]:

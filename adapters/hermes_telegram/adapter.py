@@ -54,7 +54,7 @@ class TelegramAdapter(Plain):
         self._setup = setup
         self._token = token
         self._api = Api(token, settings["base_url"], settings["file_base_url"])
-        workspace = token.partition(":")[0]
+        self.workspace = workspace = token.partition(":")[0]
         self._chains = Chains(workspace, setup.records)
         self._chats = Chats(workspace, setup.records)
         self._board = StatusBoard(self._api, self._chains, self._chats, setup)

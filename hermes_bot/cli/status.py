@@ -65,6 +65,10 @@ def _print(found: Mapping[str, Any], now: datetime) -> None:
         _part()
         heads = ("mcp server", "state", "since", "tools", "why")
         print_table(heads, [_server(name, one, zone, now) for name, one in found["mcp"].items()])
+    if found["webhooks"]:
+        _part()
+        named = ("webhook", "address", "channel", "firing", "last event", "refused today", "why")
+        print_table(named, list(_hooks(found["webhooks"], zone, now)))
     _part()
     print_table(("what", "value"), list(_facts(found, when)))
 
@@ -79,6 +83,13 @@ def _server(name: str, one: Mapping[str, Any], zone: ZoneInfo, now: datetime) ->
     changed = f"changed and off: {', '.join(one['changed'])}" if one["changed"] else ""
     why = ". ".join(part for part in (one["why"], changed) if part) or "-"
     return name, one["state"], _Moment(one["since"], zone, now), one["tools"], why
+
+
+def _hooks(found: Mapping[str, Any], zone: ZoneInfo, now: datetime) -> Iterator[tuple[object, ...]]:
+    at = f"{found['host']}:{found['port']}"
+    for name, one in found["hooks"].items():
+        last, why = _Moment(one["last_at"], zone, now), one["why"] or found["why"] or "-"
+        yield name, f"{at}{one['path']}", one["channel"], one["firing"], last, one["refused_today"], why
 
 
 def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tuple[str, object]]:

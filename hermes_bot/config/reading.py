@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_bot.config.refusing import Source, nearest_variable, validated
-from hermes_bot.config.secrets import MCP_TOKEN, SECRETS, home_of, read_secrets, secret_places
+from hermes_bot.config.secrets import (
+    MCP_TOKEN,
+    SECRETS,
+    WEBHOOK_SECRET,
+    home_of,
+    read_secrets,
+    secret_places,
+)
 from hermes_bot.config.whole import Config
 from hermes_bot.errors import ConfigError
 from hermes_bot.keys import Base, Data, Place, anchored, kind_at, literal, put
@@ -42,7 +49,7 @@ def read_config(path: Path | None, environ: Mapping[str, str], *, cwd: Path) -> 
     state_dir = read.bot.state_dir or _state_dir(origin, environ, base.home)
     sections = {name: getattr(read, name) for name in Keys.model_fields}
     sections["bot"] = read.bot.model_copy(update={"state_dir": state_dir})
-    return Config(**sections, secrets=read_secrets(environ, read.mcp), origin=origin)
+    return Config(**sections, secrets=read_secrets(environ, read.mcp, read.webhooks), origin=origin)
 
 
 def _origin(path: Path | None, environ: Mapping[str, str], cwd: Path) -> Path | None:
@@ -79,7 +86,7 @@ def _variables(environ: Mapping[str, str]) -> dict[Place, str]:
     for name in sorted(environ):
         if not name.startswith("HERMES_") or name == "HERMES_CONFIG" or name in SECRETS or not environ[name]:
             continue
-        if MCP_TOKEN.fullmatch(name):
+        if MCP_TOKEN.fullmatch(name) or WEBHOOK_SECRET.fullmatch(name):
             continue
         if "__" not in name:
             raise ConfigError(f"{name}: no such variable.{nearest_variable(name)}")

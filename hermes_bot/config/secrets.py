@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, SecretStr
 
 from hermes_bot.errors import ConfigError
-from hermes_bot.sections import Mcp, Secrets, mcp_token_variable
+from hermes_bot.sections import Mcp, Secrets, mcp_token_variable, webhook_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hermes_bot.config.whole import Config
     from hermes_bot.keys import Place
@@ -30,9 +30,10 @@ _SECRET_KEY = re.compile(r"(^|_)(api_?key|token|secret|password|passwd|credentia
 # what these hold is no secret: to take "en" or a folder for one would mask it wherever it stands
 _PLAIN = re.compile(r"(?:.*_)?(?:TZ|LANG|LC_[A-Z]+|HOST|PORT|DIR|PATH|HOME|USER|REGION|LEVEL|MODE|ENV)")
 MCP_TOKEN = re.compile(r"HERMES_MCP_[A-Z0-9]+(?:_[A-Z0-9]+)*_TOKEN")
+WEBHOOK_SECRET = re.compile(r"HERMES_WEBHOOK_[A-Z0-9]+(?:_[A-Z0-9]+)*_SECRET")
 
 
-def read_secrets(environ: Mapping[str, str], mcp: Mcp) -> Secrets:
+def read_secrets(environ: Mapping[str, str], mcp: Mcp, webhooks: Iterable[str] = ()) -> Secrets:
     """Read each secret from its variable, else from the systemd credential of the same name."""
     found = {field: text for variable, field in SECRETS.items() if (text := _secret(environ, variable))}
     tokens = [mcp_token_variable(name) for name in mcp.servers]
@@ -41,7 +42,9 @@ def read_secrets(environ: Mapping[str, str], mcp: Mcp) -> Secrets:
     given = {name: text for name in (*tokens, *strays, *handed) if (text := _secret(environ, name))}
     plain = {name: text for name, text in given.items() if _PLAIN.fullmatch(name)}
     secret = {name: text for name, text in given.items() if name not in plain}
-    return Secrets.model_validate({**found, "mcp": secret, "handed": plain})
+    wanted = (*map(webhook_variable, webhooks), *filter(WEBHOOK_SECRET.fullmatch, environ))
+    hooks = {name: text for name in wanted if (text := _secret(environ, name))}
+    return Secrets.model_validate({**found, "mcp": secret, "handed": plain, "webhooks": hooks})
 
 
 def _secret(environ: Mapping[str, str], variable: str) -> str:
@@ -109,5 +112,7 @@ def home_of(place: Place) -> str:
 def _secret_variable(place: Place) -> str:
     if place[:2] == ("mcp", "servers"):
         return mcp_token_variable(place[2]) if len(place) == 4 else place[-1]  # noqa: PLR2004 - its own key
+    if place[:1] == ("webhooks",) and len(place) > 1:
+        return webhook_variable(place[1])
     wanted = "_".join(("HERMES", *place)).upper()
     return max(SECRETS, key=lambda name: difflib.SequenceMatcher(None, wanted, name).ratio())

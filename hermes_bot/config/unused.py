@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 from hermes_bot.config.secrets import MCP_TOKEN, SECRETS
-from hermes_bot.sections import mcp_token_variable
+from hermes_bot.sections import mcp_token_variable, webhook_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,15 +31,18 @@ def remarks(config: Config) -> tuple[str, ...]:
     )
     servers = {mcp_token_variable(name): name for name in config.mcp.servers}
     nobody = (name for name in config.secrets.mcp if MCP_TOKEN.fullmatch(name) and name not in servers)
-    strays = (_unserved(name, servers) for name in nobody)
-    return (*idle, *strays, *_unheard(config), *_unpriced(config))
+    strays = (_unserved(name, servers, "below [mcp.servers]") for name in nobody)
+    hooks = {webhook_variable(name): name for name in config.webhooks}
+    unheard = (name for name in config.secrets.webhooks if name not in hooks)
+    lost = (_unserved(name, hooks, "below [webhooks]") for name in unheard)
+    return (*idle, *strays, *lost, *_unheard(config), *_unpriced(config))
 
 
-def _unserved(variable: str, servers: Mapping[str, str]) -> str:
-    """Say that a token is for no MCP server that there is."""
-    close = difflib.get_close_matches(variable, servers, 1)
+def _unserved(variable: str, known: Mapping[str, str], where: str) -> str:
+    """Say that a secret is for no section that there is."""
+    close = difflib.get_close_matches(variable, known, 1)
     hint = f" Did you mean {close[0]}?" if close else ""
-    return f"{variable} is set, but there is no such section below [mcp.servers].{hint}"
+    return f"{variable} is set, but there is no such section {where}.{hint}"
 
 
 def _unpriced(config: Config) -> Iterator[str]:

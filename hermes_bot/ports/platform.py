@@ -166,10 +166,16 @@ class Adapter(Protocol):
     Attributes:
         name: the platform of its ``ThreadKey``s.
         has_private_replies: a ``Reply`` to a message can reach the asker alone; else the core posts it.
+        workspace: of its ``ThreadKey``s, where a place's id names none (``telegram:-1001``); else empty.
     """
 
     name: ClassVar[str]
     has_private_replies: ClassVar[bool]
+
+    @property
+    def workspace(self) -> str:
+        """The workspace of places whose ids name none."""
+        ...
 
     async def run(self, accept: Accept) -> None:
         """Receive until cancelled. Reconnecting is the adapter's job.
@@ -282,6 +288,7 @@ class Plain:
     """What most adapters need not say: they have one pace, no history, no files, and nothing to place."""
 
     has_private_replies: ClassVar[bool] = True
+    workspace = ""
 
     def parts(self, message: Outgoing) -> tuple[Outgoing, ...]:
         """Return the message as it is."""

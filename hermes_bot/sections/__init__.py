@@ -12,7 +12,7 @@ from hermes_bot.sections.people import (
     SlackSection,
     TelegramSection,
 )
-from hermes_bot.sections.planned import Http, Named, ScheduleSection, WebhookSection
+from hermes_bot.sections.planned import Http, Named, ScheduleSection, WebhookSection, webhook_variable
 from hermes_bot.sections.reach import (
     Files,
     InnerHost,
@@ -74,6 +74,7 @@ __all__ = [
     "Web",
     "WebhookSection",
     "mcp_token_variable",
+    "webhook_variable",
 ]
 
 

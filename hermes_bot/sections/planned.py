@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from hermes_bot.keys import Patterns, Zone
+from hermes_bot.keys import Patterns, PlaceName, Zone
 from hermes_bot.sections.section import Section
 
+
+def _one_channel(text: str) -> str:
+    if text.endswith("*"):
+        raise ValueError(f"{text!r} is no one channel")
+    return text
+
+
+Channel = Annotated[PlaceName, AfterValidator(_one_channel)]
 Named = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
 
@@ -63,19 +71,25 @@ class WebhookSection(Section):
         form: how its body reads.
         channel: where its events are worked on, an id like those of ``[access]``.
         skill: what works on them; without one ``text`` is the task.
-        params: the skill's parameters: texts, in which ``{{ event… }}`` stands for the body's values.
+        params: the skill's parameters: texts, in which ``{{ event… }}`` stands for the body's values,
+            ``{{ alert… }}`` for what every form has; what is not there is empty, an empty one is not given.
+        text: the task, filled in the same way; without a skill and a text its events are only shown.
         max_bytes: of a body.
-        window_seconds: how old a signature may be.
+        window_seconds: how old, and how far ahead, a signature's moment may be.
+        bearer: ``Authorization: Bearer`` with the secret is enough, for senders that cannot sign.
+        most_threads: begun in ten minutes; further alerts are listed together, and nobody looks into them.
     """
 
     form: Literal["generic", "alertmanager", "grafana"] = "generic"
-    channel: str
+    channel: Channel
     skill: str = ""
     params: dict[str, str] = Field(default_factory=dict)
     text: str = ""
     profile: str = ""
     max_bytes: int = Field(default=256 * 1024, ge=1_000, le=8 * 1024 * 1024)
     window_seconds: int = Field(default=300, ge=10, le=3_600)
+    bearer: bool = False
+    most_threads: int = Field(default=10, ge=1, le=1_000)
 
 
 class Http(Section):
@@ -83,3 +97,8 @@ class Http(Section):
 
     host: str = "127.0.0.1"
     port: int = Field(default=8930, ge=0, le=65_535)
+
+
+def webhook_variable(name: str) -> str:
+    """Return the name of the variable, or systemd credential, that holds a webhook's secret."""
+    return f"HERMES_WEBHOOK_{name.upper().replace('-', '_')}_SECRET"

@@ -17,6 +17,7 @@ class Secrets(BaseModel):
     telegram_token: SecretStr | None = None
     web_search_key: SecretStr | None = None
     mcp: dict[str, SecretStr] = Field(default_factory=dict)  # of MCP servers, by variable
+    webhooks: dict[str, SecretStr] = Field(default_factory=dict)  # of webhooks, by variable
     handed: dict[str, str] = Field(default_factory=dict)  # what they get that is no secret
 
     def of(self, adapter: str) -> dict[str, str]:

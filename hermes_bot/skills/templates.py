@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jinja2 import StrictUndefined, TemplateError, Undefined, meta, nodes
+from jinja2 import ChainableUndefined, StrictUndefined, TemplateError, Undefined, meta, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -21,7 +21,7 @@ from hermes_bot import markdown
 from hermes_bot.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from jinja2 import Template
     from jinja2.environment import TemplateExpression
@@ -121,6 +121,7 @@ def _environment() -> _Sandbox:
 
 
 _ENV = _environment()
+_LOOSE = _ENV.overlay(undefined=ChainableUndefined, finalize=lambda value: "" if value is None else value)
 
 
 def is_template(text: str) -> bool:
@@ -139,9 +140,22 @@ def render(source: str, names: Mapping[str, Any], *, where: str) -> str:
     Raises:
         SkillError: it does not parse, names something undefined, or grows over 200,000 characters.
     """
+    return _rendered(_template, source, names, where)
+
+
+def render_loosely(source: str, names: Mapping[str, Any], *, where: str) -> str:
+    """Return the template's text, with nothing where it names something undefined.
+
+    Raises:
+        SkillError: as ``render``, but for what is undefined.
+    """
+    return _rendered(_loose_template, source, names, where)
+
+
+def _rendered(read: Callable[[str], Template], source: str, names: Mapping[str, Any], where: str) -> str:
     try:
         pieces, size = [], 0
-        for piece in _template(source).generate(dict(names)):
+        for piece in read(source).generate(dict(names)):
             pieces.append(piece)
             size += len(piece)
             if size > MAX_CHARS:
@@ -253,6 +267,11 @@ def _inside(text: str) -> str | None:
 @lru_cache(maxsize=_KEPT)
 def _template(source: str) -> Template:
     return _ENV.from_string(source)
+
+
+@lru_cache(maxsize=_KEPT)
+def _loose_template(source: str) -> Template:
+    return _LOOSE.from_string(source)
 
 
 @lru_cache(maxsize=_KEPT)

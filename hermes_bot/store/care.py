@@ -28,6 +28,8 @@ RETENTION: Mapping[str, timedelta] = {
     "spend": timedelta(days=400),
     "audit": timedelta(days=730),
     "memories": timedelta(0),  # each says itself when it goes; what is used lives on
+    "alerts": timedelta(days=90),  # one that fires longer is told of anew
+    "hook_events": timedelta(days=7),  # far beyond any window of a signature
     "skills_state": timedelta(days=3),  # drafts that nobody agreed to; a question waits no longer either
 }
 
@@ -50,6 +52,8 @@ _OLD = {
     "spend": "day < date(:before / 1000, 'unixepoch')",
     "audit": "at < :before",
     "memories": "expires_at < :before",
+    "alerts": "at < :before",
+    "hook_events": "at < :before",
     "skills_state": "state = 'draft' AND at < :before",
 }
 

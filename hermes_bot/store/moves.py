@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import ThreadKey
 
-_WITH_THREAD = ("inbox", "threads", "messages", "runs", "questions", "outbox", "posts")
+_WITH_THREAD = ("inbox", "threads", "messages", "runs", "questions", "outbox", "posts", "alerts")
 _WITH_CHANNEL = ("inbox", "outbox", "posts", "spend")
 _MOVE_MEMORIES = (
     "UPDATE memories SET channel = :after WHERE channel = :before",

@@ -256,13 +256,19 @@ TABLES_4 = (
         why TEXT NOT NULL DEFAULT '', expires_at INTEGER, at INTEGER NOT NULL)""",
     "CREATE UNIQUE INDEX health_checks_run ON health_checks(run, scope, name)",
     "CREATE INDEX health_checks_last ON health_checks(scope, name, at)",
-    # what a webhook told of, from its beginning to its resolution, by the sender's own key of it
+    # what a webhook told of, from its beginning to its resolution, by the sender's own keys of it
+    # ("grouping" is the sender's key of what belongs together, of one thread); ``told`` is the state that
+    # people were last told of, ``begins`` says of the row that began a thread for what: an alert, a flood
     """CREATE TABLE alerts (
-        id INTEGER PRIMARY KEY, hook TEXT NOT NULL, key TEXT NOT NULL, began_at INTEGER NOT NULL,
-        title TEXT NOT NULL, thread TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'firing',
-        inbox INTEGER, at INTEGER NOT NULL, resolved_at INTEGER)""",
-    "CREATE UNIQUE INDEX alerts_once ON alerts(hook, key, began_at)",
+        id INTEGER PRIMARY KEY AUTOINCREMENT, hook TEXT NOT NULL, grouping TEXT NOT NULL, key TEXT NOT NULL,
+        began_at INTEGER NOT NULL, title TEXT NOT NULL, thread TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT 'firing', told TEXT NOT NULL DEFAULT '',
+        begins TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL, resolved_at INTEGER)""",
+    "CREATE UNIQUE INDEX alerts_once ON alerts(hook, grouping, key, began_at)",
     "CREATE INDEX alerts_thread ON alerts(thread)",
+    "CREATE INDEX alerts_firing ON alerts(hook, grouping) WHERE state = 'firing'",
+    "CREATE INDEX alerts_untold ON alerts(hook, id) WHERE told <> state",
+    "CREATE INDEX alerts_begins ON alerts(hook, at) WHERE begins <> ''",
     # what was taken in already: a body that comes again, signed as before, is the same event
     """CREATE TABLE hook_events (
         id INTEGER PRIMARY KEY, hook TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL)""",

@@ -9,11 +9,12 @@ CREATE TABLE "_sqlite_migrations" (
 INSERT INTO "_sqlite_migrations" VALUES(1,'hermes_bot','m001_first_tables','2026-11-30 20:14:19.228400+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(2,'hermes_bot','m002_platforms','2026-11-30 23:24:11.149809+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 03:37:39.983160+00:00');
-INSERT INTO "_sqlite_migrations" VALUES(4,'hermes_bot','m004_schedules','2026-12-01 06:12:59.578682+00:00');
+INSERT INTO "_sqlite_migrations" VALUES(4,'hermes_bot','m004_schedules','2026-12-01 06:52:37.141666+00:00');
 CREATE TABLE alerts (
-        id INTEGER PRIMARY KEY, hook TEXT NOT NULL, key TEXT NOT NULL, began_at INTEGER NOT NULL,
-        title TEXT NOT NULL, thread TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'firing',
-        inbox INTEGER, at INTEGER NOT NULL, resolved_at INTEGER);
+        id INTEGER PRIMARY KEY AUTOINCREMENT, hook TEXT NOT NULL, grouping TEXT NOT NULL, key TEXT NOT NULL,
+        began_at INTEGER NOT NULL, title TEXT NOT NULL, thread TEXT NOT NULL DEFAULT '',
+        state TEXT NOT NULL DEFAULT 'firing', told TEXT NOT NULL DEFAULT '',
+        begins TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL, resolved_at INTEGER);
 CREATE TABLE approvals (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
         run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tool TEXT NOT NULL,
@@ -218,8 +219,11 @@ CREATE UNIQUE INDEX log_digests_run ON log_digests(run, scope, source);
 CREATE INDEX log_digests_last ON log_digests(scope, source, until);
 CREATE UNIQUE INDEX health_checks_run ON health_checks(run, scope, name);
 CREATE INDEX health_checks_last ON health_checks(scope, name, at);
-CREATE UNIQUE INDEX alerts_once ON alerts(hook, key, began_at);
+CREATE UNIQUE INDEX alerts_once ON alerts(hook, grouping, key, began_at);
 CREATE INDEX alerts_thread ON alerts(thread);
+CREATE INDEX alerts_firing ON alerts(hook, grouping) WHERE state = 'firing';
+CREATE INDEX alerts_untold ON alerts(hook, id) WHERE told <> state;
+CREATE INDEX alerts_begins ON alerts(hook, at) WHERE begins <> '';
 CREATE UNIQUE INDEX hook_events_once ON hook_events(hook, event);
 PRAGMA writable_schema=OFF;
 DELETE FROM "sqlite_sequence";
