@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from hermes_bot.access import HOOK
 from hermes_bot.dispatch import Job
 from hermes_bot.errors import HermesError
 from hermes_bot.inbox import STALE_AFTER
@@ -234,7 +235,9 @@ class Reception:
         if not self._rooms.gate.takes_part(said):
             return route(said, View(accepted.question))
         is_vote = names_a_vote(accepted.question, said.text)  # whoever may agree need not have spoken before
-        known = (*accepted.participants, said.user) if is_vote else accepted.participants
+        # nobody but a program began it, so whoever answers what is asked there is heard
+        is_orphan = accepted.question is not None and all(it.startswith(HOOK) for it in accepted.participants)
+        known = (*accepted.participants, said.user) if is_vote or is_orphan else accepted.participants
         return route(said, View(accepted.question, known))
 
     async def _open(self, accepted: Accepted) -> None:

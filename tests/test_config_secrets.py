@@ -38,6 +38,7 @@ def test_a_credential_that_is_no_text_is_named(tmp_path: Path) -> None:
         ("[telegram]\ntoken = 'hush'\n", "HERMES_TELEGRAM_TOKEN"),
         (MODEL + "fallbacks = [{api_key = 'hush'}]\n", "HERMES_MODEL_API_KEY"),
         ("[web.search]\nprovider = 'brave'\napi_key = 'hush'\n", "HERMES_WEB_SEARCH_KEY"),
+        ("[webhooks.ci-main]\nchannel = 'slack:T1:C1'\nsecret = 'hush'\n", "HERMES_WEBHOOK_CI_MAIN_SECRET"),
     ],
 )
 def test_a_secret_in_the_file_is_refused_with_its_variable(tmp_path: Path, text: str, variable: str) -> None:

@@ -104,7 +104,7 @@ def _configuration(named: str) -> Config:
 
 
 def _wanted(config: Config, user: str, groups: list[str], credentials: Path) -> Wanted:
-    from hermes_bot.config import SECRETS
+    from hermes_bot.config import variables_for
     from hermes_bot.service.reach import HOMES, is_in
 
     own_state = config.state_dir if config.state_dir != STATE_DIR else None
@@ -115,7 +115,7 @@ def _wanted(config: Config, user: str, groups: list[str], credentials: Path) -> 
         )
     return Wanted(
         (sys.executable, "-P", "-m", "hermes_bot", "--config", str(config.origin), "run"),
-        tuple(SECRETS),
+        variables_for(config),
         credentials,
         user,
         tuple(groups),
@@ -203,10 +203,8 @@ def _make_private(folder: Path) -> None:
 
 
 def _next(config: Config, wanted: Wanted) -> Iterator[str]:
-    from hermes_bot.config import SECRETS
-
     folder, origin = wanted.credentials, shlex.quote(str(config.origin))
-    set_ones = [name for name in SECRETS if _is_file(folder / name)]
+    set_ones = [name for name in wanted.secrets if _is_file(folder / name)]
     yield f"Secrets: {', '.join(set_ones) or 'none'} in {folder}. One more is set with:"
     yield f"  install -m 600 /dev/stdin {shlex.quote(str(folder))}/HERMES_…   (paste it, then Ctrl-D)"
     if config.bot.state_dir == STATE_DIR and not _names_state(config):

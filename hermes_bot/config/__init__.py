@@ -4,7 +4,7 @@ Read once, by ``app.py`` and the command line, and passed down; nothing else loo
 """
 
 from hermes_bot.config.reading import read_config
-from hermes_bot.config.secrets import SECRETS, known_secrets
+from hermes_bot.config.secrets import SECRETS, known_secrets, variables_for
 from hermes_bot.config.unused import remarks, unpriced
 from hermes_bot.config.whole import Config
 from hermes_bot.sections import (
@@ -81,4 +81,5 @@ __all__ = [
     "read_config",
     "remarks",
     "unpriced",
+    "variables_for",
 ]

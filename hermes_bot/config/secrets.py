@@ -47,6 +47,12 @@ def read_secrets(environ: Mapping[str, str], mcp: Mcp, webhooks: Iterable[str] =
     return Secrets.model_validate({**found, "mcp": secret, "handed": plain, "webhooks": hooks})
 
 
+def variables_for(config: Config) -> tuple[str, ...]:
+    """Return every variable that may hold a secret which a configuration uses."""
+    servers = (mcp_token_variable(name) for name, server in config.mcp.servers.items() if server.url)
+    return (*SECRETS, *servers, *map(webhook_variable, config.webhooks))
+
+
 def _secret(environ: Mapping[str, str], variable: str) -> str:
     folder = environ.get("CREDENTIALS_DIRECTORY")
     text = environ.get(variable, "").strip()

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from hermes_bot.demo.world import Seat
 
 QUESTION = "why is checkout failing?"
+ALERT, OVER = "Have the monitor tell it of an alert", "a signed webhook; once more, and it is over"
 RESTART = "restart checkout"  # dangerous, so a card asks first; nothing real is restarted
 
 
 def steps(seat: Seat) -> dict[str, list[Json]]:
-    """Return the steps by platform; each names a place and what to write there."""
+    """Return the steps by platform; each names a place, and what to write there or what the page asks for."""
     return {
         "slack": [
             _step("Ask in #incidents", f"@{BOT_NAME} {QUESTION}", INCIDENTS),
@@ -23,6 +24,7 @@ def steps(seat: Seat) -> dict[str, list[Json]]:
             _step("Start a skill by name", "/hermes run log-diagnosis service=checkout", GENERAL),
             _step("See it ask before it acts", f"@{BOT_NAME} {RESTART}", INCIDENTS),
             _step("Ask how it came to its answer", "/hermes why", INCIDENTS),
+            _step(ALERT, OVER, INCIDENTS, act="alert"),
         ],
         "telegram": [
             _step("Ask in private", QUESTION, str(seat.telegram)),
@@ -30,9 +32,10 @@ def steps(seat: Seat) -> dict[str, list[Json]]:
             _step("Ask in a topic", f"@{BOT_USERNAME} {QUESTION}", str(FORUM), str(FORUM_INCIDENTS)),
             _step("See it ask before it acts", f"@{BOT_USERNAME} {RESTART}", str(GROUP)),
             _step("See its skills", "/skills", str(seat.telegram)),
+            _step(ALERT, OVER, str(GROUP), act="alert"),
         ],
     }
 
 
-def _step(title: str, text: str, channel: str, topic: str = "") -> Json:
-    return {"title": title, "text": text, "channel": channel, "topic": topic}
+def _step(title: str, text: str, channel: str, topic: str = "", act: str = "") -> Json:
+    return {"title": title, "text": text, "channel": channel, "topic": topic, "act": act}

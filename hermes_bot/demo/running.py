@@ -12,9 +12,10 @@ from pydantic import SecretStr
 
 from hermes_bot.alongside import Alongside
 from hermes_bot.app import App, Parts
-from hermes_bot.config import Access, Adapters, Config, Pacing, Secrets, SlackSection, TelegramSection
+from hermes_bot.config import Access, Adapters, Config, Http, Pacing, Secrets, SlackSection, TelegramSection
 from hermes_bot.demo.acting import SKILLS, restart_service
 from hermes_bot.demo.feed import Feed
+from hermes_bot.demo.monitor import Monitor, made_up_secrets, webhooks
 from hermes_bot.demo.records import Records
 from hermes_bot.demo.site import Site
 from hermes_bot.demo.slackdesk import SlackDesk
@@ -80,6 +81,7 @@ def demo_config(yours: Config, folder: Path, slack: SlackSimulator, telegram: Te
         slack_bot_token=SecretStr(slack.bot_token),
         slack_app_token=SecretStr(slack.app_token),
         telegram_token=SecretStr(telegram.token),
+        webhooks=made_up_secrets(),
     )
     return Config(
         bot=bot,
@@ -94,6 +96,8 @@ def demo_config(yours: Config, folder: Path, slack: SlackSimulator, telegram: Te
         ),
         access=_access(),
         pacing=Pacing(speed=SPEED),
+        http=Http(port=0),
+        webhooks=webhooks(),
         secrets=secrets,
     )
 
@@ -136,7 +140,7 @@ async def open_demo(yours: Config, folder: Path, port: int = 0) -> AsyncIterator
             records = Records(app)
             feed = Feed(tuple(desks.values()), records)
             async with Alongside(feed.run()):
-                site = Site(desks, feed, records, lambda: _about(app))
+                site = Site(desks, feed, records, lambda: _about(app), Monitor(app))
                 async with _listening(site, port) as url:
                     yield Demo(url, app, slack, telegram, feed)
                     app.close_doors()

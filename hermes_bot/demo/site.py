@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.demo.desk import Desk, Json
     from hermes_bot.demo.feed import Feed, Line
+    from hermes_bot.demo.monitor import Monitor
     from hermes_bot.demo.records import Records
     from hermes_bot.demo.world import Seat
 
@@ -59,10 +60,16 @@ class Site:
 
     Args:
         about: what the page says of the bot: its model, say.
+        monitor: tells the bot of an alert where the page asks for one.
     """
 
     def __init__(
-        self, desks: Mapping[str, Desk], feed: Feed, records: Records, about: Callable[[], Json]
+        self,
+        desks: Mapping[str, Desk],
+        feed: Feed,
+        records: Records,
+        about: Callable[[], Json],
+        monitor: Monitor,
     ) -> None:
         self._desks = desks
         self._feed = feed
@@ -77,6 +84,7 @@ class Site:
             "edit": _edit,
             "delete": _delete,
             "shortcut": _shortcut,
+            "alert": lambda _seat, desk, _asked: monitor.tell(desk.name),
         }
 
     def app(self) -> web.Application:

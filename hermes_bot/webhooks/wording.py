@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from hermes_bot.markdown import clip_line, escaped, inert
+from hermes_bot.markdown import clip_line, escaped, inert, tamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,8 +32,9 @@ def root(event: Event, alerts: Sequence[Alert], zone: tzinfo) -> str:
     """Return the post that begins a thread about alerts."""
     is_event = all(one.state == "event" for one in alerts)
     sign, how = ("\N{BELL}", "") if is_event else ("\N{FIRE}", " is firing")
+    title = _said(event.title)
     many = f" ({len(alerts)} alerts)" if len(alerts) > 1 else ""
-    head = f"{sign} **{escaped(event.title)}**{how}{many}{_link(event.url)}"
+    head = f"{sign} **{title}**{how}{many}{_link(event.url)}"
     if len(alerts) == 1:
         return "\n".join((head, *_details(alerts[0], zone)))
     lines = [f"- {_one_line(one, zone)}" for one in alerts[:MOST_SHOWN]]
@@ -48,7 +49,7 @@ def _details(alert: Alert, zone: tzinfo) -> list[str]:
 
 def _one_line(alert: Alert, zone: tzinfo) -> str:
     since = f"since {_clock(alert.began_at, zone)}" if alert.began_at else ""
-    parts = (f"**{escaped(alert.title)}**", _labels(alert), _text(alert), since)
+    parts = (f"**{_said(alert.title)}**", _labels(alert), _text(alert), since)
     return " · ".join(part for part in parts if part)
 
 
@@ -105,7 +106,12 @@ def _labels(alert: Alert) -> str:
 
 
 def _text(alert: Alert) -> str:
-    return escaped(clip_line(" ".join(alert.text.split()), TEXT_CHARS)) if alert.text else ""
+    return _said(clip_line(" ".join(alert.text.split()), TEXT_CHARS)) if alert.text else ""
+
+
+def _said(text: str) -> str:
+    """Return a sender's words: no mark in them counts, and no address is a link, for nobody checked it."""
+    return tamed(escaped(text), lambda _host: False)
 
 
 def _titles(rows: Iterable[AlertRow]) -> str:

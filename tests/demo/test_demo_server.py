@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -292,3 +293,21 @@ async def test_your_state_folder_and_platforms_stay_out_of_it(tmp_path: Path) ->
         assert demo.app.config.bot.timezone == "Asia/Tokyo"
         assert demo.app.config.state_dir == tmp_path / "demo"
     assert not (tmp_path / "yours").exists()
+
+
+@pytest.mark.parametrize(("platform", "channel"), [("slack", "CINCIDENTS"), ("telegram", "-1001000000001")])
+async def test_an_alert_by_webhook_is_looked_into_and_its_end_is_noted(
+    tmp_path: Path, platform: str, channel: str
+) -> None:
+    async with visiting(tmp_path) as page:
+        there = {"platform": platform, "channel": channel}
+        assert await page.act("alert", **there) == (200, {"status": "firing"})
+
+        async def until_shown(word: str) -> None:
+            async with asyncio.timeout(20):
+                while not any(word in words(one) for one in await page.messages(platform=platform)):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+
+        await until_shown("too many connections")
+        assert await page.act("alert", **there) == (200, {"status": "resolved"})
+        await until_shown("Resolved")

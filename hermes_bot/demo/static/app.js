@@ -61,7 +61,8 @@ const composer = new Composer($("composer"), {
 
 const guide = new Guide($("guide"), model, (step) => {
   go({ platform: model.place.platform, channel: step.channel, topic: step.topic });
-  composer.fill(step.text);
+  if (!step.act) composer.fill(step.text);
+  else act(step.act, { seat: model.data.seat, platform: model.place.platform, channel: step.channel }).then((done) => done && guide.tried(step.text));
 });
 
 // --- what a message can do --------------------------------------------------------------------------

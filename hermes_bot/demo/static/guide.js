@@ -17,7 +17,7 @@ export class Guide {
   /**
    * @param {HTMLElement} holder
    * @param {import("./model.js").Model} model
-   * @param {(step: object) => void} start go to a step's place and fill its text in
+   * @param {(step: object) => void} start go to a step's place and fill its text in, or do it
    */
   constructor(holder, model, start) {
     Object.assign(this, { holder, model, start });
