@@ -330,6 +330,16 @@ class Policy:
                 return
             where = replace(where, channel=before)
 
+    def today(self, where: Where) -> Where:
+        """Return a place as it is called now, by any id it had."""
+        for _ in range(MOVES):
+            places = (name.rsplit(":", 1) for name, before in self.moved.items() if before == where.channel)
+            later = [new for place, new in places if place == f"{where.platform}:{where.workspace}"]
+            if not later:
+                break
+            where = replace(where, channel=later[-1])
+        return where
+
     def _is_at(self, where: Where, *patterns: Pattern) -> bool:
         return any(pattern.holds(name) for name in self.names_of(where) for pattern in patterns)
 

@@ -155,8 +155,9 @@ class App:
         )
         self.upkeep = Upkeep(self.db, self.clock, self.reception, self.outbox, self._copy, self.memories)
         accept, redact, zone = self.reception.accept, self.vault.redactor.fields, config.zone
-        rooms = HookRooms(self.db, self.clock, self.outbox, accept, self._served, redact, zone)
-        self.hooks = Hooks(config, self._policy, self.registry, rooms)
+        places = self._served, self._policy
+        rooms = HookRooms(self.db, self.clock, self.outbox, accept, *places, redact, zone)
+        self.hooks = Hooks(config, self.registry, rooms)
         self.operations = Operations(self)
 
     def _build_runs(self) -> None:

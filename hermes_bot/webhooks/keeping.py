@@ -19,7 +19,6 @@ from hermes_bot.webhooks.taking import Desk, Rooms
 if TYPE_CHECKING:
     from datetime import date, datetime
 
-    from hermes_bot.access import Policy
     from hermes_bot.config import Config
     from hermes_bot.skills import Registry
     from hermes_bot.webhooks.settings import Hook
@@ -47,9 +46,8 @@ class Hooks:
         listening: how the server stands.
     """
 
-    def __init__(self, config: Config, policy: Policy, registry: Registry, rooms: Rooms) -> None:
+    def __init__(self, config: Config, registry: Registry, rooms: Rooms) -> None:
         self._config = config
-        self._policy = policy
         self._registry = registry
         self._rooms = rooms
         self._hooks = hooks_of(config)
@@ -68,7 +66,7 @@ class Hooks:
             raise refused(problems)
 
     def _problems(self, hook: Hook) -> list[str]:
-        return list(problems_of(hook, self._config, self._policy, self._registry))
+        return list(problems_of(hook, self._config, self._rooms.policy, self._registry))
 
     async def run(self) -> None:
         """Serve until cancelled; returns at once where there is no webhook."""

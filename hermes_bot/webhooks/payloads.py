@@ -7,6 +7,7 @@ elsewhere, so it is bounded here: depth, numbers of alerts, lengths.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -29,6 +30,8 @@ LABEL_CHARS = 200
 Form = Literal["generic", "alertmanager", "grafana"]
 State = Literal["firing", "resolved", "event"]
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+_COUNTED = re.compile(r"^\[(?:FIRING|RESOLVED)[^\]]*\]\s*")  # how Grafana's titles begin
+ABOUT = 3  # labels that are said of an alert where its title is not enough
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -43,6 +46,7 @@ class Alert:
     Attributes:
         key: the sender's own, the same as long as it is about the same thing.
         state: ``event``: it happened; there is nothing that could be over.
+        about: what tells it from others of its title: ``service=payments``; may be empty.
         began_at: UTC; None where the sender does not say.
         url: where the sender shows more; ``http`` or ``https``, else empty.
     """
@@ -56,6 +60,12 @@ class Alert:
     annotations: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
     url: str = ""
+    about: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its title with what tells it from others."""
+        return f"{self.title} ({self.about})" if self.about else self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +245,8 @@ def _group(body: dict[str, Json]) -> Event:
     alerts = tuple(_alert(one, read) for one in read.alerts)
     usual = read.group_labels.get("alertname") or read.common_labels.get("alertname") or alerts[0].title
     names = {one.title for one in alerts}
-    title = _line(usual if len(names) == 1 or "alertname" in read.group_labels else read.title or usual)
+    whole = _COUNTED.sub("", read.title)
+    title = _line(usual if len(names) == 1 or "alertname" in read.group_labels else whole or usual)
     url = next((one.url for one in alerts if one.url), "") or _address(read.external)
     return Event("", _digest(read.key), title, alerts, body, url)
 
@@ -256,7 +267,14 @@ def _alert(one: _Firing, group: _Group) -> Alert:
         _bounded(annotations),
         text[:TEXT_CHARS],
         next((url for it in (one.panel, one.dashboard, one.generator) if (url := _address(it))), ""),
+        _about(one.labels, group.common_labels),
     )
+
+
+def _about(labels: Mapping[str, str], common: Mapping[str, str]) -> str:
+    """Return the labels that an alert does not share with all of its group, in words."""
+    own = [f"{name}={text}" for name, text in labels.items() if name not in common and name != "alertname"]
+    return _line(", ".join(own[:ABOUT]))
 
 
 _FORMS = {"generic": _generic, "alertmanager": _group, "grafana": _group}

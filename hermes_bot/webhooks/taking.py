@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from hermes_bot.access import Where
 from hermes_bot.errors import HermesError
 from hermes_bot.messages import HOOK_EVENT, NEW, Earlier, Incoming, Outgoing, Request, ThreadKey
 from hermes_bot.runs.journal import post
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime, tzinfo
 
+    from hermes_bot.access import Policy
     from hermes_bot.messages import Reply
     from hermes_bot.outbox import Outbox
     from hermes_bot.ports import Adapter, Clock
@@ -69,6 +71,7 @@ class Rooms:
     outbox: Outbox
     accept: Receives
     adapters: Mapping[str, Adapter]
+    policy: Policy
     redact: Callable[[Any], Any]
     zone: tzinfo
 
@@ -102,9 +105,12 @@ class _Telling:
     is_taken: bool = field(default=False)
 
     def claim(self, db: sqlite3.Connection, did: str, detail: str) -> bool:
-        """Note the event as taken in; False where it was already."""
+        """Note the event as taken in; False where it was already.
+
+        ``did`` is what came of it; empty where nothing did: then the audit has no row of it.
+        """
         self.is_taken = alerts.claim(db, self.hook.name, self.mark, self.now, self.since)
-        if self.is_taken:
+        if self.is_taken and did:
             entry = Entry(self.hook.user, "webhook.event", self.mark[:40], did, detail)
             audit.note(db, entry, self.now)
         return self.is_taken
@@ -118,7 +124,7 @@ class _Telling:
             self.event.group,
             alert.key,
             alert.began_at or self.now,
-            alert.title,
+            alert.name,
             thread,
             alert.state,
             told,
@@ -181,7 +187,7 @@ class Desk:
 
         def store(db: sqlite3.Connection) -> None:
             news = len(change.new) + len(change.over)
-            if not telling.claim(db, "noted" if news else "nothing new", _counts(change)):
+            if not telling.claim(db, "noted" if news else "", _counts(change)):
                 return
             thread = alerts.thread_of(db, change.known)  # only here: its root may have been posted just now
             for alert in change.new:
@@ -253,7 +259,8 @@ class Desk:
     def _place(self, hook: Hook, word: str) -> ThreadKey:
         place, adapter = hook.place, self._rooms.adapters.get(hook.place.platform)
         workspace = place.workspace or (adapter.workspace if adapter else "") or "-"
-        return ThreadKey(place.platform, workspace, place.id, f"{NEW}{word}")
+        now = self._rooms.policy.today(Where(place.platform, workspace, place.id))
+        return ThreadKey(now.platform, now.workspace, now.channel, f"{NEW}{word}")
 
     def _tell(self, db: sqlite3.Connection, hook: Hook, thread: ThreadKey, now: datetime) -> None:
         """Say in a thread how its alerts stand now, unless something was said there a moment ago."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,10 +12,13 @@ from endpoint import act, finish
 from hooking import advance, alert, group, resolved, sender_to, with_hook
 from world import Talk, World, running, scripted
 
+from hermes_bot.access import Policy, Where
 from hermes_bot.config import Access
+from hermes_bot.errors import RateLimited
 from hermes_bot.markdown import parse
 from hermes_bot.store import audit
 from hermes_bot.tools.declare import tool
+from hermes_bot.webhooks.payloads import read_event
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +74,7 @@ async def test_the_same_is_told_once_however_often_it_is_sent(tmp_path: Path) ->
         await bot.quiet()
         assert len(world.posts) == 1
         rows = await bot.app.db.read(lambda db: audit.list_rows(db, 10))
-        assert [row.entry.outcome for row in rows] == ["nothing new", "taken"]
+        assert [row.entry.outcome for row in rows] == ["taken"]
 
 
 async def test_what_joins_a_group_is_noted_in_its_thread_and_a_new_beginning_has_a_new_one(
@@ -83,11 +88,11 @@ async def test_what_joins_a_group_is_noted_in_its_thread_and_a_new_beginning_has
         await world.all_posts(1)
         await sender.send(group(alert(), payments))
         _, joined = await world.all_posts(2)
-        assert joined.text == "🔥 Firing too: `HighErrorRate`.\n_2 of 2 fire now._"
+        assert joined.text == "🔥 Firing too: `HighErrorRate (service=payments)`.\n_2 of 2 fire now._"
         advance(bot, 61)
         await sender.send(group(resolved(alert()), payments))
         part = (await world.all_posts(3))[2]
-        assert part.text == "✅ Resolved: `HighErrorRate`.\n_1 of 2 fire now._"
+        assert part.text == "✅ Resolved: `HighErrorRate (service=checkout)`.\n_1 of 2 fire now._"
         await sender.send(group(resolved(payments)))
         end = (await world.all_posts(4))[3]
         assert end.text == "✅ **Resolved**, all 2 of them, after 31 min."
@@ -222,3 +227,45 @@ async def test_a_run_on_an_alert_s_words_may_not_act_without_consent(tmp_path: P
         assert {button.label for button in card.buttons} >= {"Approve", "Deny"}
         await bot.quiet()
         assert restarted == []
+
+
+async def test_what_was_stored_before_a_long_stop_is_worked_on_after_it(tmp_path: Path) -> None:
+    world, silent = Opening(), Opening()
+    silent.refuses = lambda _: RateLimited("slow down", 30)
+    hook = with_hook(form="alertmanager", text="Tell what this is.")
+    async with scripted(tmp_path, world=silent, **hook) as bot:
+        assert (await (await sender_to(bot)).send(group())).status == 200
+        clock = bot.clock
+        advance(bot, 3 * 3_600)
+    async with scripted(tmp_path, [finish("A deploy.")], world=world, clock=clock, **hook) as bot:
+        root, answer = await world.all_posts(2)
+        assert "is firing" in root.text
+        assert answer.text == "A deploy."
+
+
+async def test_fifty_at_once_of_one_alert_are_one(tmp_path: Path) -> None:
+    world = Opening()
+    async with running(tmp_path, world=world, **with_hook(form="alertmanager")) as bot:
+        sender = await sender_to(bot)
+        bodies = [group(alert(), truncatedAlerts=number % 10) for number in range(50)]
+        answers = await asyncio.gather(*(sender.send(body) for body in bodies))
+        assert {answer.status for answer in answers} <= {200, 503}
+        await bot.quiet()
+        assert len(world.posts) == 1
+
+
+async def test_a_group_that_became_a_supergroup_is_told_under_its_new_id() -> None:
+    moved = {"telegram:42:-1002": "-1001", "telegram:42:-1003": "-1002", "telegram:7:-9": "-1001"}
+    policy = Policy.of(Access(channels=("telegram:-1001",)), moved, {"alerts": "telegram:-1001"})
+    assert policy.today(Where("telegram", "42", "-1001")).channel == "-1003"
+    assert policy.allowed("webhook:alerts", "ask", Where("telegram", "42", "-1003")).ok
+
+
+def test_a_title_of_grafana_s_is_said_without_its_count() -> None:
+    told = group(alert("A"), alert("B"), groupLabels={}, commonLabels={}, title="[FIRING:2]  (blue)")
+    event = read_event("grafana", json.dumps(told).encode())
+    assert event.title == "(blue)"
+    assert [one.name for one in event.alerts] == [
+        "A (severity=page, service=checkout)",
+        "B (severity=page, service=checkout)",
+    ]
