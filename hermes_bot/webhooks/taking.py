@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 FLOOD_WITHIN = timedelta(minutes=10)
 CALM = timedelta(seconds=60)  # between two notes in one thread
 REMEMBERED = timedelta(days=7)  # an event by the sender's own id; no longer than its row is kept
-MOST_ROOTS = 30
+BIG = 32_000  # bytes from which on reading takes tens of milliseconds, which nobody else is to wait for
 NOTE = "hook-note/"
 Outcome = Literal["taken", "known"]
 
@@ -147,7 +147,8 @@ class Desk:
             UnreadableError: its body does not read; nothing is stored.
             HermesError: it was not stored; the sender must try again.
         """
-        event = read_event(hook.section.form, raw, self._rooms.redact)
+        read = partial(read_event, hook.section.form, raw, self._rooms.redact)
+        event = await asyncio.to_thread(read) if len(raw) > BIG else read()
         now = self._rooms.clock.now()
         window = timedelta(seconds=2 * hook.section.window_seconds)
         mark, since = f"body:{sha256(raw).hexdigest()}", now - window

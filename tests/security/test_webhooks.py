@@ -302,6 +302,17 @@ def test_nobody_gets_in_by_chance(body: bytes, signature: str, stamp: str) -> No
     assert fault_of(Lock(b"s" * 16, 300), headers, body, FakeClock().now())
 
 
+def test_a_webhook_without_a_secret_opens_to_nobody() -> None:
+    now = FakeClock().now()
+    stamp = str(int(now.timestamp()))
+    made = hmac.new(b"", f"{stamp}.{{}}".encode(), sha256).hexdigest()
+    signed = {"X-Hermes-Signature": f"v1={made}", "X-Hermes-Timestamp": stamp}
+    shut = Lock(b"", 300, takes_bearer=True)
+    assert fault_of(shut, CIMultiDictProxy(CIMultiDict(signed)), b"{}", now) == "signature"
+    bare = CIMultiDictProxy(CIMultiDict({"Authorization": "Bearer "}))
+    assert fault_of(shut, bare, b"{}", now) == "bearer"
+
+
 async def test_a_bearer_is_enough_only_where_the_section_says_so(tmp_path: Path) -> None:
     async with running(tmp_path, **with_hook(form="alertmanager", bearer=True)) as bot:
         sender = await sender_to(bot)
