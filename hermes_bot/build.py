@@ -22,6 +22,7 @@ from hermes_bot.runs.hands import Hands
 from hermes_bot.runs.limits import PROFILES
 from hermes_bot.sandbox import Sandbox
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Bed, Runner, read_registry, run_skill_summary
+from hermes_bot.skills.expanding import EXPANDING
 from hermes_bot.skills.saving import SAVING
 from hermes_bot.tools.allowing import Allow, ByAccess, both, by_profile
 from hermes_bot.tools.catalog import catalog_of
@@ -78,7 +79,7 @@ NOTHING_AROUND = Around()
 def build_registry(config: Config) -> Registry:
     """Read the bundled skills, those of the configured folders, and those that were saved."""
     registry = read_registry([skills_dir(), *config.skills.folders, saved_skills(config)])
-    registry.own = (SAVING,)
+    registry.own = (SAVING, EXPANDING)
     for one in registry.refused:
         log.warning("skill.refused", extra={"folder": one.folder.name, "reason": one.reason})
     return registry

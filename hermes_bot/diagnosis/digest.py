@@ -57,6 +57,7 @@ class Item:
         hours: lines in the window by hours since 1970.
         quotes: lines of the window, the first and the last ones.
         files: lines in the window by file.
+        keys: of the wordings it is made of.
     """
 
     source: str
@@ -71,6 +72,7 @@ class Item:
     hours: Mapping[int, int]
     quotes: tuple[Quote, ...]
     files: Mapping[str, int]
+    keys: tuple[str, ...] = ()
 
     @property
     def trend(self) -> str:
@@ -241,6 +243,7 @@ def _item(
         hours=hours,
         quotes=tuple(one for one in quotes if one.text),
         files=files,
+        keys=tuple(one.wording.key for one in tallies),
     )
 
 

@@ -11,8 +11,9 @@ from hermes_bot.messages import Request
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import Earlier, before, joined_text
 from hermes_bot.runs.limits import limits_of, usual_profile
+from hermes_bot.skills.expanding import EXPAND, ITEMS, item_asked
 from hermes_bot.state import Goal, Row
-from hermes_bot.store import audit, inbox, journal, messages, runs, threads
+from hermes_bot.store import audit, inbox, journal, messages, reports, runs, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.runs import RunRecord
 
@@ -67,7 +68,7 @@ class Beginnings:
             inbox.take(db, inbox_ids, run)
             asked, place = heard[0], _place(db, heard[0])
             earlier = self._earlier(db, heard, place)
-            goal = self._goal(heard, files, earlier.lines)
+            goal = self._goal(db, heard, files, earlier.lines)
             limits, changes = self._limits(goal.skill, request, asked.thread)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             runs.create(db, replace(record, profile=limits.profile, status="running"))
@@ -106,15 +107,19 @@ class Beginnings:
             lambda author: self._hands.is_heard(author, thread, place),
         )
 
-    def _goal(self, said: Sequence[Incoming], files: str, transcript: tuple[str, ...]) -> Goal:
+    def _goal(
+        self, db: sqlite3.Connection, said: Sequence[Incoming], files: str, transcript: tuple[str, ...]
+    ) -> Goal:
         first, text = said[0], joined_text(said)
-        request = first.request
-        skill = request.skill if request and request.skill else self._hands.choose(text[:CHOOSE_CHARS])
+        request = first.request or Request()
+        if not request.skill:
+            asked = _item_of_report(db, first.thread, text)
+            request = asked or replace(request, skill=self._hands.choose(text[:CHOOSE_CHARS]))
         return Goal(
             text="\n\n".join(part for part in (text, files) if part),
             author=first.user_name or first.user,
-            skill=skill,
-            params=dict(request.params) if request else {},
+            skill=request.skill,
+            params=dict(request.params),
             transcript=transcript,
         )
 
@@ -142,6 +147,14 @@ class Beginnings:
             return new
 
         return await self._desk.db.transact("run.continue", store)
+
+
+def _item_of_report(db: sqlite3.Connection, thread: ThreadKey, text: str) -> Request | None:
+    """Return the request of a reply that plainly asks for an item of the report in its thread."""
+    number = item_asked(text[:CHOOSE_CHARS])
+    if number is None or reports.newest(db, thread, ITEMS) is None:
+        return None
+    return Request(EXPAND, {"number": str(number)})
 
 
 def _given(recalled: Sequence[Mapping[str, Any]], *, is_outside: bool) -> dict[str, Any]:

@@ -30,6 +30,9 @@ RETENTION: Mapping[str, timedelta] = {
     "memories": timedelta(0),  # each says itself when it goes; what is used lives on
     "alerts": timedelta(days=90),  # one that fires longer is told of anew
     "hook_events": timedelta(days=7),  # far beyond any window of a signature
+    "log_counts": timedelta(days=35),  # a week, the one before, and what is new to both
+    "log_templates": timedelta(days=35),
+    "log_digests": timedelta(days=35),
     "skills_state": timedelta(days=3),  # drafts that nobody agreed to; a question waits no longer either
 }
 
@@ -54,8 +57,16 @@ _OLD = {
     "memories": "expires_at < :before",
     "alerts": "at < :before",
     "hook_events": "at < :before",
+    # lines without a time are counted under the hour 0, and go with their template
+    "log_counts": "hour > 0 AND hour < :before / 3600000",
+    "log_templates": "last_at < :before",
+    # where each scope went on from last stays, however long ago that was
+    "log_digests": "at < :before AND (scope LIKE 'window/%' OR id NOT IN"
+    " (SELECT max(id) FROM log_digests GROUP BY scope, source))",
     "skills_state": "state = 'draft' AND at < :before",
 }
+
+_KEYS = {"log_counts": "template, hour"}  # of tables without row ids
 
 
 def check(db: sqlite3.Connection) -> list[str]:
@@ -139,7 +150,8 @@ def sweep(db: sqlite3.Connection, now: datetime, retention: Mapping[str, timedel
     for table, age in retention.items():
         if table not in _OLD:
             raise StoreError(f"retention: there is no rule for {table!r}; there are: {', '.join(_OLD)}.")
-        old = f"SELECT rowid FROM {table} WHERE {_OLD[table]} LIMIT :limit"  # noqa: S608 - all words are ours
-        sql = f"DELETE FROM {table} WHERE rowid IN ({old})"  # noqa: S608 - as above
+        key = _KEYS.get(table, "rowid")
+        old = f"SELECT {key} FROM {table} WHERE {_OLD[table]} LIMIT :limit"  # noqa: S608 - all words are ours
+        sql = f"DELETE FROM {table} WHERE ({key}) IN ({old})"  # noqa: S608 - as above
         gone += db.execute(sql, {"before": to_ms(now - age), "limit": limit}).rowcount
     return gone

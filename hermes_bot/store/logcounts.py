@@ -117,3 +117,21 @@ def known_since(db: sqlite3.Connection, source: str, run: str) -> datetime | Non
         return None
     (first,) = db.execute("SELECT min(first_at) FROM log_templates WHERE source = ?", (source,)).fetchone()
     return from_ms(at if first is None else min(at, first))
+
+
+def counted_since(
+    db: sqlite3.Connection, source: str, keys: Sequence[str], at: datetime
+) -> tuple[int, datetime] | None:
+    """Return how often some templates were counted in the whole hours after a moment, and up to when.
+
+    None where nothing was counted after it.
+    """
+    sql = "SELECT max(until) FROM log_digests WHERE source = ? AND until > ?"
+    (until,) = db.execute(sql, (source, to_ms(at))).fetchone()
+    if until is None:
+        return None
+    marks = ", ".join("?" * len(keys))
+    counted = f"""SELECT coalesce(sum(count), 0) FROM log_counts WHERE hour > ? AND template IN
+        (SELECT id FROM log_templates WHERE source = ? AND template IN ({marks}))"""  # noqa: S608 - all ours
+    hour = to_ms(at) // 3_600_000
+    return int(db.execute(counted, (hour, source, *keys)).fetchone()[0]), from_ms(until)

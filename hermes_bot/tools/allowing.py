@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 
 from hermes_bot.access import Policy, Where
 from hermes_bot.ports import Risk
+from hermes_bot.skills.expanding import EXPAND, ITEM_TOOL
 from hermes_bot.skills.saving import DRAFT_TOOL, SAVE_SKILL, SAVE_TOOL
 from hermes_bot.state import RunState
 
@@ -29,6 +30,8 @@ def by_profile(name: str, state: RunState) -> str:
     A skill that a person called by its name runs all the same; its steps are held to the list.
     """
     if state.goal.skill == SAVE_SKILL and name in (DRAFT_TOOL, SAVE_TOOL):
+        return ""
+    if state.goal.skill == EXPAND and name == ITEM_TOOL:
         return ""
     patterns = state.limits.tools
     if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns):

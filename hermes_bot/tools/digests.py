@@ -19,6 +19,7 @@ from hermes_bot.diagnosis.values import Quote
 from hermes_bot.errors import ToolError
 from hermes_bot.messages import Json, Result
 from hermes_bot.ports import ToolContext
+from hermes_bot.skills.expanding import ITEMS
 from hermes_bot.state import RunState
 from hermes_bot.store import logcounts
 from hermes_bot.store.columns import channel_of
@@ -36,7 +37,7 @@ KEPT = timedelta(days=35)  # as long as counts are kept (store.care)
 SHOWN, RECORDED, MOST_QUIET = 10, 30, 5
 _CHUNK = 2_000  # templates that are stored in one transaction
 _MOST_HOURS = 24 * 14  # of a chart
-_TEXT_CHARS = 160
+_TEXT_CHARS, _MOST_KEYS = 160, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +252,7 @@ def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone:
         "new": sum(one.is_new for one in items),
         "kinds": len(items),
         "trend": trend(total, was) if was is not None else "",
-        "items": [_shown(number, item, show) for number, item in enumerate(items[:RECORDED], 1)],
+        ITEMS: [_shown(number, item, show) for number, item in enumerate(items[:RECORDED], 1)],
         "shown": SHOWN,
         "more": max(0, len(items) - SHOWN),
         "more_lines": sum(one.count for one in items[SHOWN:]),
@@ -284,6 +285,14 @@ class _Times:
 
     now: datetime
     zone: ZoneInfo
+
+    def hour(self, hour: int) -> str:
+        """Return the begin of an hour as a table says it."""
+        return f"{datetime.fromtimestamp(hour * HOUR, self.zone):%a %Y-%m-%d %H:%M}"
+
+    def long(self, at: datetime) -> str:
+        """Return a moment to the second, with its zone."""
+        return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S} {self.zone.key}"
 
     def short(self, at: datetime | float | None) -> str:
         """Return ``14:05`` for today, ``Mon 14:05`` within a week, else the date."""
@@ -321,7 +330,6 @@ def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
     return {
         "number": number,
         "service": item.source,
-        "title": item.label or item.text[:_TEXT_CHARS],
         "label": item.label,
         "text": item.text,
         "level": item.level.name.lower(),
@@ -331,10 +339,27 @@ def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
         "is_new": item.is_new,
         "first_seen": show.short(item.first_at),
         "last_seen": show.short(item.last_at),
-        "counts": [[show.short(hour * HOUR), n] for hour, n in hours[-_MOST_HOURS:]],
+        "counts": [[show.hour(hour), n] for hour, n in hours[-_MOST_HOURS:]],
         "files": [[name, n] for name, n in sorted(item.files.items(), key=lambda one: -one[1])[:20]],
         "lines": [_line(one) for one in item.quotes],
+        "facts": _facts(item, show),
+        "keys": list(item.keys[:_MOST_KEYS]),
     }
+
+
+def _facts(item: Item, show: _Times) -> list[Json]:
+    """Return what is to be said of an item beside its lines, in sentences."""
+    lines = "line" if item.count == 1 else "lines"
+    facts: list[Json] = [f"{item.count:,} {lines} of level {item.level.name.lower()}"]
+    if item.is_new:
+        facts.append("New: nothing like it was seen before")
+    elif item.before is not None:
+        facts.append(f"{item.before:,} in the time before ({item.trend})")
+    if item.first_at and item.last_at:
+        facts.append(f"First seen {show.long(item.first_at)}, last {show.long(item.last_at)}")
+    if len(item.keys) > 1:
+        facts.append(f"{len(item.keys):,} texts that differ in one word")
+    return facts
 
 
 def _line(quote: Quote) -> dict[str, Json]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hermes_bot.skills.expanding import HINT
 from hermes_bot.store.scratch import Ledger
 from hermes_bot.tools.digests import Reporting, digest_tool
+from hermes_bot.tools.items import item_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,21 +21,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReportTools:
-    """A source of tools that are found and not shown; implements ``tools.toolbox.Source``."""
+    """A source of tools that are found and mostly not shown; implements ``tools.toolbox.Source``.
+
+    Attributes:
+        shown_beside: those of them that are shown beside a report.
+    """
 
     tools: Sequence[Tool]
+    shown_beside: Sequence[Tool] = ()
 
     def find(self, name: str) -> Tool | None:
         """Return the tool of this name."""
         return next((one for one in self.tools if one.name == name), None)
 
     def shown(self, state: RunState) -> Sequence[Tool]:
-        """Show nothing."""
-        del state
-        return ()
+        """Show what a report's items are asked for with, in a thread that holds a report."""
+        said = (line for line in state.goal.transcript if line.startswith("you: "))
+        return self.shown_beside if any(HINT in line for line in said) else ()
 
 
 def report_tools(catalog: LogCatalog, db: Database | None, redact: Callable[[str], str]) -> ReportTools:
     """Return the tools of reports; without a store each one begins anew."""
     reporting = Reporting(catalog, Ledger(db), redact)
-    return ReportTools((digest_tool(reporting),))
+    item = item_tool(reporting.ledger, catalog.zone)
+    return ReportTools((digest_tool(reporting), item), (item,))
