@@ -117,7 +117,7 @@ def items_of(source: str, found: Count, span: Span, earlier: Earlier) -> tuple[l
     firsts = {key: _first(tally, earlier) for key, tally in found.tallies.items()}
     known = {key for key, first in firsts.items() if first is not None and first <= span.since}
     known |= {key for key, first in earlier.firsts.items() if first <= span.since}
-    groups = _grouped({**earlier.texts, **{key: one.wording for key, one in found.tallies.items()}}, known)
+    groups = grouped({**earlier.texts, **{key: one.wording for key, one in found.tallies.items()}}, known)
     items, quiet = [], []
     for text, keys in groups:
         tallies = [found.tallies[key] for key in keys if key in found.tallies]
@@ -151,6 +151,14 @@ def _before(found: Count, span: Span, earlier: Earlier) -> Mapping[str, int] | N
     return None
 
 
+def merged(key: str, found: Count, earlier: Earlier) -> Mapping[int, int]:
+    """Return the counts of a wording by hour, as they were read now or kept before, whichever is more."""
+    hours = Counter(earlier.hours.get(key, {}))
+    if (tally := found.tallies.get(key)) is not None:
+        hours |= tally.hours
+    return hours
+
+
 def _first(tally: Tally, earlier: Earlier) -> datetime | None:
     """Return when a wording was first seen, as far as is known."""
     seen = [at for at in (earlier.firsts.get(tally.wording.key), tally.first_at) if at is not None]
@@ -160,7 +168,7 @@ def _first(tally: Tally, earlier: Earlier) -> datetime | None:
 # --- texts that are shown as one ------------------------------------------------------------------
 
 
-def _grouped(texts: Mapping[str, Wording], known: set[str]) -> list[tuple[str, list[str]]]:
+def grouped(texts: Mapping[str, Wording], known: set[str]) -> list[tuple[str, list[str]]]:
     """Put together the wordings of one level that differ in one and the same word, three or more of them.
 
     Known ones first, so that what is new makes nothing known look new; what is new joins them where it fits.
@@ -229,7 +237,7 @@ def _item(
         hours.update(one.inside)
         files.update(one.files)
     about = rule_book().pattern(hit.rule) if hit else None
-    quotes = (Quote(line.file, line.line, cut(line.text, about)) for line in _ends(lines))
+    quotes = (Quote(line.file, line.line, cut(line.text, about)) for line in ends(lines))
     return Item(
         source=source,
         text=text,
@@ -247,7 +255,7 @@ def _item(
     )
 
 
-def _ends(lines: Sequence[Spotted]) -> list[Spotted]:
+def ends(lines: Sequence[Spotted]) -> list[Spotted]:
     """Return the first and the last of some lines in the order of their times, 20 at most."""
     ordered = sorted(lines, key=lambda one: (one.at.timestamp() if one.at else 0.0, one.file, one.line))
     most = LAST_LINES + 5

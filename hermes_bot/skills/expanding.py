@@ -20,6 +20,7 @@ ITEM_PARTS = (
     "text",  # what it says in full, as data: shown as code
     "facts",  # sentences of ours
     "counts",  # [when, how often] pairs
+    "counts_title",  # by what they were counted: "By hour"
     "files",  # [name, how often] pairs
     "lines",  # {"file", "line", "text"}: quotes
 )
@@ -72,7 +73,7 @@ _REPORT = """{% if not item.data.found %}{{ item.data.say }}{% else %}
 {% endif %}
 
 {% if it.counts %}
-**By hour**
+**{{ it.counts_title }}**
 
 {{ item.data.chart | fence('text') }}
 

@@ -1,20 +1,17 @@
 """Knows the tool behind ``error-digest``: what logs hold since the last time, compared with before that."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from hermes_bot.diagnosis.counting import HOUR, UNTIMED, Count, Order, Span, count, wordings
-from hermes_bot.diagnosis.digest import Earlier, Item, Quiet, bars, by_hour, items_of, trend, weight
-from hermes_bot.diagnosis.selection import LogQuery
+from hermes_bot.diagnosis.counting import HOUR, UNTIMED, Count, Span
+from hermes_bot.diagnosis.digest import Item, Quiet, bars, by_hour, items_of, trend, weight
 from hermes_bot.diagnosis.values import Quote
 from hermes_bot.errors import ToolError
 from hermes_bot.messages import Json, Result
@@ -23,34 +20,18 @@ from hermes_bot.skills.expanding import ITEMS
 from hermes_bot.state import RunState
 from hermes_bot.store import logcounts
 from hermes_bot.store.columns import channel_of
-from hermes_bot.store.logcounts import Counted, Digest
-from hermes_bot.store.scratch import Ledger
-from hermes_bot.tools.catalog import LogCatalog, LogSource
+from hermes_bot.store.logcounts import Digest
+from hermes_bot.tools.catalog import LogSource
+from hermes_bot.tools.counted import KEPT, SECONDS, Reporting, Scout, zone_of
 from hermes_bot.tools.declare import Tool, tool
 from hermes_bot.tools.logtools import TimeWords
 from hermes_bot.tools.now import stamp
 from hermes_bot.tools.workers import Workers
 
-SECONDS = 540.0
 FIRST_TIME = timedelta(hours=24)
-KEPT = timedelta(days=35)  # as long as counts are kept (store.care)
 SHOWN, RECORDED, MOST_QUIET = 10, 30, 5
-_CHUNK = 2_000  # templates that are stored in one transaction
 _MOST_HOURS = 24 * 14  # of a chart
 _TEXT_CHARS, _MOST_KEYS = 160, 40
-
-
-@dataclass(frozen=True, slots=True)
-class Reporting:
-    """What digests work with.
-
-    Attributes:
-        redact: takes secrets out of a text that is kept.
-    """
-
-    catalog: LogCatalog
-    ledger: Ledger
-    redact: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +76,8 @@ def digest_tool(reporting: Reporting) -> Tool:
         """Count errors and warnings since the last digest here, by what they say (first 30, with lines)."""
         names = [service] if service.strip() else reporting.catalog.services()
         sources = [reporting.catalog.source(name) for name in names]
-        job = _Job(reporting, ctx, workers, since.strip(), await _begun(reporting, ctx))
+        now = await _begun(reporting, ctx)
+        job = _Job(Scout(reporting, ctx, workers, now), since.strip())
         read: list[_Read] = []
         unread: list[_Unread] = []
         for source in sources:
@@ -107,10 +89,10 @@ def digest_tool(reporting: Reporting) -> Tool:
                 unread.append(_Unread(source.name, str(error)))
         if not read:
             raise ToolError("unreadable", " ".join(f"{one.source}: {one.why}" for one in unread))
-        data = _told(read, unread, job.now, zone_of(ctx.state, reporting.catalog.zone))
+        data = _told(read, unread, now, zone_of(ctx.state, reporting.catalog.zone))
         name = sources[0].name if service.strip() else ""
         said = f"logs of {name or f'{len(read)} services'}"
-        return Result("ok", {"service": name, **data}, source=said, as_of=stamp(job.now), trust="untrusted")
+        return Result("ok", {"service": name, **data}, source=said, as_of=stamp(now), trust="untrusted")
 
     return digest_logs
 
@@ -118,11 +100,6 @@ def digest_tool(reporting: Reporting) -> Tool:
 def scope_of(state: RunState) -> str:
     """Return whose "last time" a run's digest goes on from: its schedule's, else its channel's."""
     return f"schedule/{state.planned.schedule}" if state.planned else channel_of(state.thread)
-
-
-def zone_of(state: RunState, zone: ZoneInfo) -> ZoneInfo:
-    """Return in which zone a run's report tells times."""
-    return ZoneInfo(state.planned.zone) if state.planned else zone
 
 
 async def _begun(reporting: Reporting, ctx: ToolContext) -> datetime:
@@ -134,13 +111,14 @@ async def _begun(reporting: Reporting, ctx: ToolContext) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One digest, source by source."""
+    """One digest, source by source.
 
-    reporting: Reporting
-    ctx: ToolContext
-    workers: Workers
+    Attributes:
+        words: since when, where a person said so: then no later digest goes on from this one.
+    """
+
+    scout: Scout
     words: str
-    now: datetime
 
     async def digest(self, source: LogSource) -> _Read:
         """Count a source, keep the counts, and compare them.
@@ -148,89 +126,37 @@ class _Job:
         Raises:
             ToolError: it cannot be read.
         """
-        scope = f"window/{self.ctx.state.run}" if self.words else scope_of(self.ctx.state)
-        work = partial(self._before, source.name, scope)
-        last, known_since, kept = await self.reporting.ledger.read(work)
-        known_since = None if source.is_moving else known_since
+        scout, state = self.scout, self.scout.ctx.state
+        scope = f"window/{state.run}" if self.words else scope_of(state)
+        ledger, now = scout.reporting.ledger, scout.now
+        last = await ledger.read(lambda db: logcounts.last(db, scope, source.name, state.run))
+        known = await scout.known(source)
         since = self._since(source, last)
-        span = Span(since, self.now, self._counted(since, is_first=known_since is None))
-        found = await self._count(source, span, kept, is_first=known_since is None)
-        earlier = await self._earlier(source, span, kept, known_since)
+        span = Span(since, now, _counted_from(since, now, is_first=known.since is None))
+        found = await scout.count(source, span, known)
+        hours = int(span.before.timestamp()) // HOUR, int(since.timestamp()) // HOUR
+        earlier = await scout.earlier(source, known, hours)
         items, quiet = items_of(source.name, found, span, earlier)
-        until = min(found.last_at or self.now, self.now) if found.is_timed else self.now
-        until = max(until, since)
-        await self._keep(source, found, Digest(scope, source.name, self.ctx.state.run, until, self.now))
+        newest = found.last_at if found.is_timed and found.last_at else now
+        until = max(since, min(newest, now))
+        await scout.keep(source, found, until)
+        made = Digest(scope, source.name, state.run, until, now)
+        await ledger.transact("digest.made", partial(logcounts.note, digest=made))
         knows = found.reaches_back or earlier.reaches(since)
         return _Read(source.name, span, found, items, quiet, None if self.words else last, knows)
 
-    def _before(
-        self, source: str, scope: str, db: Any
-    ) -> tuple[Digest | None, datetime | None, list[Counted]]:
-        run = self.ctx.state.run
-        return (
-            logcounts.last(db, scope, source, run),
-            logcounts.known_since(db, source, run),
-            logcounts.templates(db, source),
-        )
-
     def _since(self, source: LogSource, last: Digest | None) -> datetime:
+        now = self.scout.now
         if self.words:
-            begin = self.reporting.catalog.query(source.name, self.words, "", self.now).since
-            return begin or self.now - KEPT
-        since = last.until if last else self.now - FIRST_TIME
-        return min(since, self.now)
-
-    def _counted(self, since: datetime, *, is_first: bool) -> datetime:
-        """Return from when on hours are counted: the window before too; the first time all that is kept."""
-        begin = self.now - KEPT if is_first else since - (self.now - since)
-        return datetime.fromtimestamp(int(begin.timestamp()) // HOUR * HOUR, UTC)
-
-    async def _count(
-        self, source: LogSource, span: Span, kept: Sequence[Counted], *, is_first: bool
-    ) -> Count:
-        query = LogQuery(source.paths, tz=source.tz, shift=source.shift(self.now))
-        known = wordings((one.key, one.text, one.level) for one in kept)
-        over = threading.Event()
-        since = None if is_first or query.shift else span.counted
-        order = Order(span, known, self.reporting.redact, over.is_set, since)
-        try:
-            async with asyncio.timeout(SECONDS) as limit:
-                return await self.workers.call(lambda: count(query, order, self.now), limit)
-        finally:
-            over.set()
-
-    async def _earlier(
-        self, source: LogSource, span: Span, kept: Sequence[Counted], since: datetime | None
-    ) -> Earlier:
-        ends = (int(at.timestamp()) // HOUR for at in (span.before, span.since))
-        stored = await self.reporting.ledger.read(lambda db: logcounts.hours(db, source.name, *ends))
-        firsts = {one.key: one.first_at for one in kept}
-        texts = wordings((one.key, one.text, one.level) for one in kept)
-        return Earlier(firsts, stored, texts, since)
-
-    async def _keep(self, source: LogSource, found: Count, digest: Digest) -> None:
-        """Keep the counts, then how far the digest went; of logs whose times move along only the latter."""
-        counted = [] if source.is_moving else counted_of(found, digest.until)
-        while counted:
-            part, counted = counted[:_CHUNK], counted[_CHUNK:]
-            work = partial(logcounts.put, source=source.name, found=part)
-            await self.reporting.ledger.transact("digest.counted", work)
-        await self.reporting.ledger.transact("digest.made", partial(logcounts.note, digest=digest))
+            begin = self.scout.reporting.catalog.query(source.name, self.words, "", now).since
+            return begin or now - KEPT
+        return min(last.until if last else now - FIRST_TIME, now)
 
 
-def counted_of(found: Count, now: datetime) -> list[Counted]:
-    """Return what is kept of a count; a wording without a time was first seen now."""
-    return [
-        Counted(
-            tally.wording.key,
-            tally.wording.text,
-            tally.wording.level.name.lower(),
-            tally.first_at or now,
-            tally.last_at or now,
-            tally.hours,
-        )
-        for tally in found.tallies.values()
-    ]
+def _counted_from(since: datetime, now: datetime, *, is_first: bool) -> datetime:
+    """Return from when on hours are counted: the window before too; the first time all that is kept."""
+    begin = now - KEPT if is_first else since - (now - since)
+    return datetime.fromtimestamp(int(begin.timestamp()) // HOUR * HOUR, UTC)
 
 
 # --- what is told ---------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from hermes_bot.tools.now import stamp
 
 _BAR = 40
 _EMPTY: dict[str, Json] = {"label": "", "service": "", "text": "", **dict.fromkeys(ITEM_PARTS[3:], ())}
+_EMPTY["counts_title"] = "By hour"
 
 
 def item_tool(ledger: Ledger, zone: ZoneInfo) -> Tool:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.skills.expanding import HINT
 from hermes_bot.store.scratch import Ledger
-from hermes_bot.tools.digests import Reporting, digest_tool
+from hermes_bot.tools.counted import Reporting
+from hermes_bot.tools.digests import digest_tool
 from hermes_bot.tools.items import item_tool
+from hermes_bot.tools.weekly import week_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,4 +46,4 @@ def report_tools(catalog: LogCatalog, db: Database | None, redact: Callable[[str
     """Return the tools of reports; without a store each one begins anew."""
     reporting = Reporting(catalog, Ledger(db), redact)
     item = item_tool(reporting.ledger, catalog.zone)
-    return ReportTools((digest_tool(reporting), item), (item,))
+    return ReportTools((digest_tool(reporting), *week_tools(reporting), item), (item,))
