@@ -4,8 +4,9 @@ What a line says is its text with what varies masked, as the diagnosis masks it.
 used here: they depend on the order in which texts came, so what is one template today may be two tomorrow.
 A text is the same for ever, and its count in an hour is a fact about the log that may be counted again.
 
-All of it is bounded. Of one form (level, first word, number of words) only so many texts are told apart, the
-rest is counted by its form; so many texts in all, then so many forms; then by the number of words alone.
+All of it is bounded. Of one level and number of words only so many texts are told apart, and so many that
+begin alike; the rest is counted by the fault that the rule book knows in it, else by its first word, else by
+the number of words alone. So a flood costs little, and hides nothing of another shape.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import hashlib
 import re
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.diagnosis.levels import sounds_bad
 from hermes_bot.diagnosis.masks import mask
@@ -25,7 +26,7 @@ from hermes_bot.diagnosis.values import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from hermes_bot.diagnosis.rules import RuleBook
     from hermes_bot.diagnosis.selection import LogQuery
@@ -34,12 +35,18 @@ if TYPE_CHECKING:
 HOUR = 3600  # seconds
 UNTIMED = 0  # the hour of lines that carry no time
 FIRST_LINES, LAST_LINES = 5, 15  # that are kept of each text, to be quoted
-MOST_TEXTS, MOST_FORMS, OF_ONE_FORM = 600, 300, 40
+MOST_TEXTS = 1_500
+OF_ONE_SIZE, OF_ONE_FORM, FORMS_OF_ONE_SIZE = 60, 40, 40
 _WIDE = "<*>×"  # noqa: RUF001 - the sign itself; and how many words it stands for
 _TEXT_CHARS, _WORD_CHARS = 300, 80
 _LINE_CHARS = 4_000
 _MOST_REMEMBERED = 200_000
 _LOOK_UP = 2_000  # records after which the asker is asked whether to go on
+_Shape: TypeAlias = "tuple[Level, int, str]"
+_SAYS_LEVEL = re.compile(
+    r"(?i)\W*(?:level=|lvl=|severity=)?\W*(?:warn(?:ing)?|err(?:or)?|severe|fatal|crit(?:ical)?|panic|alert|emerg)\W*$"
+    r"|\W*<\w+>\W*$|\[\S*\]$"
+)
 # an access log's line says what was asked for and what came of it; the rest is about who asked
 _REQUEST = re.compile(r'(?:^|")(?P<method>[A-Z]{3,10}) (?P<path>[^\s"?]*)[^"]*" (?P<status>[1-5]\d\d)\b')
 
@@ -58,6 +65,11 @@ class Wording:
     text: str
     level: Level
     rule: RuleHit | None = field(default=None, compare=False)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it stands for texts that are not told apart."""
+        return _WIDE in self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +127,18 @@ class Span:
 
     Attributes:
         counted: from when on hours are counted; whole hours, so that counting one again gives the same.
+        length: of the window before, which ends where this one begins.
     """
 
     since: datetime
     until: datetime
     counted: datetime
+    length: timedelta
 
     @property
     def before(self) -> datetime:
-        """Where the window before begins, which is as long."""
-        return self.since - (self.until - self.since)
+        """Where the window before begins."""
+        return self.since - self.length
 
 
 @dataclass(slots=True)
@@ -219,12 +233,12 @@ class _Words:
         self._redact = order.redact
         self._known = order.known
         self._seen: dict[tuple[str, Level], Wording | None] = {}
-        self._keys = set(order.known)
-        self._texts = 0
-        self._forms: Counter[tuple[Level, str, int]] = Counter()
+        self._keys: set[str] = set()
+        self._texts: Counter[_Shape] = Counter()
+        self._forms: Counter[_Shape] = Counter()
         self._wide: dict[str, Wording] = {}
         for one in order.known.values():
-            self._note(one.level, one.text)
+            self._note(one)
 
     def of(self, record: Record) -> Wording | None:
         level = record.level
@@ -244,40 +258,55 @@ class _Words:
             if not sounds_bad(record.message):
                 return None
             level = Level.WARNING
-        form = _form(level, masked)
-        known = self._known.get(_key(level, masked))
-        is_full = self._texts >= MOST_TEXTS or self._forms[form] >= OF_ONE_FORM
-        if known is None and is_full:
-            return self._by_form(form)
         hit = self._rules.match(record.message)
         if hit is not None and hit.rule.kind == "noise":
             return None
+        known = self._known.get(_key(level, masked))
+        if known is None and self._is_full(level, masked):
+            return self._in_short(level, masked, hit)
         text = known.text if known else _masked(record, self._redact)[:_TEXT_CHARS]
         made = Wording(_key(level, text), text, level, hit)
         if made.key not in self._keys:
-            self._keys.add(made.key)
-            self._note(level, text)
+            self._note(made)
         return made
 
-    def _note(self, level: Level, text: str) -> None:
-        if _WIDE in text:
-            self._wide[_key(level, text)] = Wording(_key(level, text), text, level)
+    def _is_full(self, level: Level, text: str) -> bool:
+        """Whether no further text of its shape is told apart, and none at all."""
+        size, form = _shape(level, text)
+        counts = self._texts[size] >= OF_ONE_SIZE, self._texts[form] >= OF_ONE_FORM
+        return any(counts) or len(self._keys) >= MOST_TEXTS
+
+    def _in_short(self, level: Level, text: str, hit: RuleHit | None) -> Wording:
+        """Return the wording that stands for many: of one fault, of one form, else of one length."""
+        size, form = _shape(level, text)
+        _, words, lead = form
+        if hit is not None:
+            short = f"{_WIDE} {hit.rule.label}"
+        elif self._forms[size] < FORMS_OF_ONE_SIZE or form in self._texts:
+            short = f"{self._redact(lead)[:_WORD_CHARS]} {_WIDE}{words - 1}"
+        else:
+            short = f"{_WIDE}{words}"
+        made = Wording(_key(level, short), short, level, hit)
+        if made.key not in self._keys:
+            self._note(made)
+        return self._wide.setdefault(made.key, made)
+
+    def _note(self, one: Wording) -> None:
+        """Remember that a wording has its place."""
+        self._keys.add(one.key)
+        if one.is_wide:
             return
-        self._texts += 1
-        self._forms[_form(level, text)] += 1
-
-    def _by_form(self, form: tuple[Level, str, int]) -> Wording:
-        level, word, size = form
-        text = f"{self._redact(word)[:_WORD_CHARS]} {_WIDE}{size - 1}"
-        if _key(level, text) not in self._wide and len(self._wide) >= MOST_FORMS:
-            text = f"{_WIDE}{size}"
-        key = _key(level, text)
-        return self._wide.setdefault(key, Wording(key, text, level))
+        size, form = _shape(one.level, one.text)
+        self._forms[size] += form not in self._texts
+        self._texts[size] += 1
+        self._texts[form] += 1
 
 
-def _form(level: Level, text: str) -> tuple[Level, str, int]:
+def _shape(level: Level, text: str) -> tuple[_Shape, _Shape]:
+    """Return what texts are alike in: how many words they have, and also the first that says something."""
     words = text.split(" ")
-    return level, words[0], len(words)
+    lead = next((word for word in words if not _SAYS_LEVEL.match(word)), words[0])
+    return (level, len(words), ""), (level, len(words), lead)
 
 
 def _key(level: Level, text: str) -> str:

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
     from hermes_bot.diagnosis.counting import Count, Span, Spotted, Tally, Wording
 
+MANY = "many different messages"
 _GAP = "<*>"
 _ALIKE = 3  # texts that differ in one and the same word are shown as one
 _FEWEST_WORDS = 4  # below which two texts that differ in one word say different things
 _GREW, _FELL = 1.5, 2 / 3
 _LEAST_CHANGE = 3  # lines that a count must differ by before it is called a change
 _LEAST_QUIET = 3  # lines that must have been there before their absence is worth a word
+_NEW_COUNTS = 20  # times as much as what is known
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -132,9 +134,9 @@ def items_of(source: str, found: Count, span: Span, earlier: Earlier) -> tuple[l
     return sorted(items, key=weight), sorted(quiet, key=lambda one: -one.before)
 
 
-def weight(item: Item) -> tuple[bool, bool, int, str]:
-    """Return what items are put in order by: errors first, new ones before others, then how often."""
-    return item.level < Level.ERROR, not item.is_new, -item.count, item.text
+def weight(item: Item) -> tuple[bool, int, str]:
+    """Return what items are put in order by: errors first, then how often, where what is new counts more."""
+    return item.level < Level.ERROR, -item.count * (_NEW_COUNTS if item.is_new else 1), item.text
 
 
 def _before(found: Count, span: Span, earlier: Earlier) -> Mapping[str, int] | None:
@@ -242,7 +244,7 @@ def _item(
         source=source,
         text=text,
         level=max(one.wording.level for one in inside),
-        label=hit.rule.label if hit else "",
+        label=hit.rule.label if hit else MANY if any(one.wording.is_wide for one in inside) else "",
         count=sum(one.inside.total() for one in inside),
         before=before,
         is_new=is_new,

@@ -1,7 +1,7 @@
 """Knows the rule book: which words in a log stand for which common fault, and what to do about it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -43,9 +43,14 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class RuleBook:
-    """The rules with their patterns, the weightiest first."""
+    """The rules with their patterns, the weightiest first.
+
+    Attributes:
+        hint: finds nothing in a text that no rule fits; None where each rule has to be asked.
+    """
 
     entries: tuple[_Entry, ...]
+    hint: re.Pattern[str] | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -57,6 +62,8 @@ class RuleBook:
         half = _LOOKED_AT // 2
         seen = text if len(text) <= _LOOKED_AT else text[:half] + "\n" + text[-half:]
         lower = seen.lower()
+        if self.hint is not None and self.hint.search(lower) is None:
+            return None
         for entry in self.entries:
             if found := entry.search(seen, lower):
                 return _hit(entry.rule, found, seen)
@@ -113,7 +120,30 @@ def parse_rules(text: str) -> RuleBook:
             f"rules.yaml: a rule cannot be read ({error}). Compare it with the rules beside it."
         ) from error
     # Ties keep the book's order, so the more particular rule is written first.
-    return RuleBook(tuple(sorted(entries, key=lambda e: (-e.rule.weight, e.rule.kind != "cause"))))
+    ordered = tuple(sorted(entries, key=lambda e: (-e.rule.weight, e.rule.kind != "cause")))
+    words = {word for entry in ordered for word in entry.words}
+    return RuleBook(ordered, any_of(words) if all(entry.words for entry in ordered) else None)
+
+
+def any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of some words, folded by their beginnings.
+
+    One after the other, five hundred words take twenty times as long in a text that holds none.
+    """
+    tree: dict[str, Any] = {}
+    for word in words:
+        branch = tree
+        for char in word:
+            branch = branch.setdefault(char, {})
+        branch[""] = {}
+    return re.compile(_folded(tree))
+
+
+def _folded(tree: Mapping[str, Any]) -> str:
+    if "" in tree:  # a word ends here, and a longer one that begins so is found with it
+        return ""
+    parts = [re.escape(char) + _folded(rest) for char, rest in sorted(tree.items())]
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
 def _entry(data: Mapping[str, Any]) -> _Entry:

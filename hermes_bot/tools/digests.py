@@ -132,9 +132,11 @@ class _Job:
         last = await ledger.read(lambda db: logcounts.last(db, scope, source.name, state.run))
         known = await scout.known(source)
         since = self._since(source, last)
-        span = Span(since, now, _counted_from(since, now, is_first=known.since is None))
+        length = now - last.at if last else now - since
+        counted = now - KEPT if known.since is None else since - length
+        span = Span(since, now, _whole_hour(counted), length)
         found = await scout.count(source, span, known)
-        hours = int(span.before.timestamp()) // HOUR, int(since.timestamp()) // HOUR
+        hours = int(span.before.timestamp()) // HOUR, int(since.timestamp()) // HOUR + 1
         earlier = await scout.earlier(source, known, hours)
         items, quiet = items_of(source.name, found, span, earlier)
         newest = found.last_at if found.is_timed and found.last_at else now
@@ -153,10 +155,8 @@ class _Job:
         return min(last.until if last else now - FIRST_TIME, now)
 
 
-def _counted_from(since: datetime, now: datetime, *, is_first: bool) -> datetime:
-    """Return from when on hours are counted: the window before too; the first time all that is kept."""
-    begin = now - KEPT if is_first else since - (now - since)
-    return datetime.fromtimestamp(int(begin.timestamp()) // HOUR * HOUR, UTC)
+def _whole_hour(at: datetime) -> datetime:
+    return datetime.fromtimestamp(int(at.timestamp()) // HOUR * HOUR, UTC)
 
 
 # --- what is told ---------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone:
     quiet = sorted((item for one in read for item in one.quiet), key=lambda one: -one.before)
     rest = items[RECORDED:]
     first = min((one.span.since for one in read), default=now)
-    hours = by_hour(items, Span(first, now, first))[-_MOST_HOURS:]
+    hours = by_hour(items, Span(first, now, first, now - first))[-_MOST_HOURS:]
     return {
         "period": _period(read, show),
         "total": total,
@@ -191,7 +191,6 @@ def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone:
         "is_compared": any(one.knows for one in read),
         "services": [one.source for one in read],
         "records": sum(one.found.records for one in read),
-        "lines": sum(one.found.lines for one in read),
         "files": sum(one.found.files for one in read),
         "unread": [{"service": one.source, "why": one.why} for one in unread],
         "untimed": [one.source for one in read if not one.found.is_timed],

@@ -81,7 +81,8 @@ async def _read(scout: Scout, zone: ZoneInfo) -> tuple[list[_Read], list[tuple[s
     monday = week_at(scout.now, zone, "this", knows_last=True).monday
     begin = Week.of(monday - timedelta(days=2 * DAYS), zone).starts[0]
     first = datetime.fromtimestamp(int(begin.timestamp()) // HOUR * HOUR, UTC)
-    span = Span(Week.of(monday - timedelta(days=DAYS), zone).starts[0], scout.now, first)
+    since = Week.of(monday - timedelta(days=DAYS), zone).starts[0]
+    span = Span(since, scout.now, first, since - begin)
     read: list[_Read] = []
     unread: list[tuple[str, str]] = []
     for name in scout.reporting.catalog.services():

@@ -1,8 +1,10 @@
 """The rule book: each rule is whole, and common faults are known by their usual words."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hermes_bot.diagnosis.rules import clean, fill, parse_rules, rule_book, sure_words
+from hermes_bot.diagnosis.rules import any_of, clean, fill, parse_rules, rule_book, sure_words
 from hermes_bot.errors import ConfigError
 
 
@@ -81,3 +83,8 @@ def test_the_sure_words_of_a_pattern_stand_in_all_it_matches(pattern: str, words
 
 def test_no_rule_has_to_be_tried_on_every_text() -> None:
     assert [entry.rule.id for entry in rule_book().entries if not entry.words] == []
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1), st.text("abcd", max_size=30))
+def test_the_folded_words_find_what_one_of_them_finds(words: list[str], text: str) -> None:
+    assert bool(any_of(words).search(text)) == any(word in text for word in words)
