@@ -182,6 +182,7 @@ _READ_CHARS = 1_000  # a text says at its begin what it wants; the rest of a lon
 _NAME_WEIGHT, _EXAMPLE_WEIGHT = 3, 2
 _BACKGROUND = 20  # imagined other skills: with one skill in the list every word would be common to all
 _SCALE = 0.55  # puts the threshold at 1
+_ANY_SKILL = frozenset(stems("report reports skill"))  # said of many, so it calls none
 
 
 def match_skill(
@@ -192,7 +193,7 @@ def match_skill(
     BM25 over names, examples and descriptions, times the share of the text's own words that the skill knows,
     so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own.
     """
-    names = {stem for name in known for stem in stems(name)}
+    names = {stem for name in known for stem in stems(name)} | _ANY_SKILL
     words = list(dict.fromkeys(stems(text[:_READ_CHARS])))
     documents = {card.name: _document(card) for card in cards}
     ranking = Ranking(documents, background=_BACKGROUND)
