@@ -35,12 +35,20 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """How far a digest of a source went: whose it is, by which run, up to when; and when it was made."""
+    """How far a digest of a source went.
+
+    Attributes:
+        scope: whose it is: a schedule's, a channel's.
+        until: where the next one of the scope goes on.
+        since: how far back the log was read.
+        at: when it was made.
+    """
 
     scope: str
     source: str
     run: str
     until: datetime
+    since: datetime
     at: datetime
 
 
@@ -50,7 +58,7 @@ _PUT = """INSERT INTO log_templates (source, template, text, level, first_at, la
 _COUNT = """INSERT INTO log_counts (template, hour, count) VALUES (?, ?, ?)
     ON CONFLICT (template, hour) DO UPDATE SET count = max(count, excluded.count)"""
 # a digest whose run broke off told nobody anything, so the next one begins where it began
-_LAST = """SELECT log_digests.scope, source, run, until, log_digests.at FROM log_digests
+_LAST = """SELECT log_digests.scope, source, run, until, since, log_digests.at FROM log_digests
     LEFT JOIN runs ON runs.id = log_digests.run
     WHERE log_digests.scope = ? AND source = ? AND run <> ? AND (runs.id IS NULL OR status = 'finished')
     ORDER BY until DESC, log_digests.id DESC LIMIT 1"""
@@ -87,8 +95,9 @@ def hours(db: sqlite3.Connection, source: str, begin: int, end: int) -> dict[str
 def note(db: sqlite3.Connection, digest: Digest) -> None:
     """Keep how far a digest went; the same run's again changes nothing."""
     db.execute(
-        """INSERT OR IGNORE INTO log_digests (scope, source, run, until, at) VALUES (?, ?, ?, ?, ?)""",
-        (digest.scope, digest.source, digest.run, to_ms(digest.until), to_ms(digest.at)),
+        """INSERT OR IGNORE INTO log_digests (scope, source, run, until, since, at)
+        VALUES (?, ?, ?, ?, ?, ?)""",
+        (digest.scope, digest.source, digest.run, *map(to_ms, (digest.until, digest.since, digest.at))),
     )
 
 
@@ -98,9 +107,9 @@ def last(db: sqlite3.Connection, scope: str, source: str, run: str) -> Digest | 
     return None if row is None else _digest(row)
 
 
-def _digest(row: tuple[str, str, str, int, int]) -> Digest:
-    scope, source, run, until, at = row
-    return Digest(scope, source, run, from_ms(until), from_ms(at))
+def _digest(row: tuple[str, str, str, int, int, int]) -> Digest:
+    scope, source, run, *times = row
+    return Digest(scope, source, run, *map(from_ms, times))
 
 
 def made_at(db: sqlite3.Connection, run: str) -> datetime | None:
@@ -111,12 +120,9 @@ def made_at(db: sqlite3.Connection, run: str) -> datetime | None:
 
 def known_since(db: sqlite3.Connection, source: str, run: str) -> datetime | None:
     """Return from when on a source is known by the digests of other runs; None where there were none."""
-    sql = "SELECT min(at) FROM log_digests WHERE source = ? AND run <> ?"
-    (at,) = db.execute(sql, (source, run)).fetchone()
-    if at is None:
-        return None
-    (first,) = db.execute("SELECT min(first_at) FROM log_templates WHERE source = ?", (source,)).fetchone()
-    return from_ms(at if first is None else min(at, first))
+    sql = "SELECT min(since) FROM log_digests WHERE source = ? AND run <> ?"
+    (since,) = db.execute(sql, (source, run)).fetchone()
+    return None if since is None else from_ms(since)
 
 
 def counted_since(

@@ -243,10 +243,11 @@ TABLES_4 = (
     """CREATE TABLE log_counts (
         template INTEGER NOT NULL REFERENCES log_templates(id) ON DELETE CASCADE, hour INTEGER NOT NULL,
         count INTEGER NOT NULL, PRIMARY KEY (template, hour)) WITHOUT ROWID""",
-    # up to when a schedule's, or a thread's, digest of a source went, by run: "since last time" starts there
+    # up to when a schedule's, or a channel's, digest of a source went, by run: "since last time" starts
+    # there; ``since`` is how far back the log was read: what is older than that cannot be told from new
     """CREATE TABLE log_digests (
         id INTEGER PRIMARY KEY, scope TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL,
-        until INTEGER NOT NULL, at INTEGER NOT NULL)""",
+        until INTEGER NOT NULL, since INTEGER NOT NULL, at INTEGER NOT NULL)""",
     "CREATE UNIQUE INDEX log_digests_run ON log_digests(run, scope, source)",
     "CREATE INDEX log_digests_last ON log_digests(scope, source, until)",
     # every look at something over HTTP

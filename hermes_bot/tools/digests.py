@@ -142,7 +142,8 @@ class _Job:
         newest = found.last_at if found.is_timed and found.last_at else now
         until = max(since, min(newest, now))
         await scout.keep(source, found, until)
-        made = Digest(scope, source.name, state.run, until, now)
+        read_since = max(span.counted, min(found.first_at or now, now))
+        made = Digest(scope, source.name, state.run, until, read_since, now)
         await ledger.transact("digest.made", partial(logcounts.note, digest=made))
         knows = found.reaches_back or earlier.reaches(since)
         return _Read(source.name, span, found, items, quiet, None if self.words else last, knows)

@@ -9,7 +9,7 @@ CREATE TABLE "_sqlite_migrations" (
 INSERT INTO "_sqlite_migrations" VALUES(1,'hermes_bot','m001_first_tables','2026-11-30 20:14:19.228400+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(2,'hermes_bot','m002_platforms','2026-11-30 23:24:11.149809+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 03:37:39.983160+00:00');
-INSERT INTO "_sqlite_migrations" VALUES(4,'hermes_bot','m004_schedules','2026-12-01 06:52:37.141666+00:00');
+INSERT INTO "_sqlite_migrations" VALUES(4,'hermes_bot','m004_schedules','2026-12-01 07:27:27.948806+00:00');
 CREATE TABLE alerts (
         id INTEGER PRIMARY KEY AUTOINCREMENT, hook TEXT NOT NULL, grouping TEXT NOT NULL, key TEXT NOT NULL,
         began_at INTEGER NOT NULL, title TEXT NOT NULL, thread TEXT NOT NULL DEFAULT '',
@@ -82,7 +82,7 @@ CREATE TABLE log_counts (
         count INTEGER NOT NULL, PRIMARY KEY (template, hour)) WITHOUT ROWID;
 CREATE TABLE log_digests (
         id INTEGER PRIMARY KEY, scope TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL,
-        until INTEGER NOT NULL, at INTEGER NOT NULL);
+        until INTEGER NOT NULL, since INTEGER NOT NULL, at INTEGER NOT NULL);
 CREATE TABLE log_templates (
         id INTEGER PRIMARY KEY, source TEXT NOT NULL, template TEXT NOT NULL, text TEXT NOT NULL,
         level TEXT NOT NULL DEFAULT '', first_at INTEGER NOT NULL, last_at INTEGER NOT NULL);
