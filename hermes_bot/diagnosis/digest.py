@@ -92,6 +92,20 @@ class Quiet:
     before: int
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a source's lines of a window say.
+
+    Attributes:
+        items: the weightiest first; ``quiet``: what was there before and is no more, the loudest first.
+        before: all lines of the window before; None where nothing is known of it.
+    """
+
+    items: tuple[Item, ...]
+    quiet: tuple[Quiet, ...]
+    before: int | None
+
+
 def trend(count: int, before: int) -> str:
     """Say how a count changed: grew by which factor, fell from what, or is steady."""
     if not before:
@@ -112,8 +126,8 @@ def bars(counts: Sequence[int]) -> str:
     return "".join(_BARS[0 if not one else max(1, round(one / most * steps))] for one in counts)
 
 
-def items_of(source: str, found: Count, span: Span, earlier: Earlier) -> tuple[list[Item], list[Quiet]]:
-    """Return what a source's lines of the window say, the weightiest first, and what went quiet."""
+def items_of(source: str, found: Count, span: Span, earlier: Earlier) -> Told:
+    """Return what a source's lines of the window say."""
     before = _before(found, span, earlier)
     knows = found.reaches_back or earlier.reaches(span.since)
     firsts = {key: _first(tally, earlier) for key, tally in found.tallies.items()}
@@ -131,7 +145,9 @@ def items_of(source: str, found: Count, span: Span, earlier: Earlier) -> tuple[l
         elif was is not None and was >= _LEAST_QUIET:
             level = max((one.wording.level for one in tallies), default=None)
             quiet.append(Quiet(source, text, level or earlier.texts[keys[0]].level, was))
-    return sorted(items, key=weight), sorted(quiet, key=lambda one: -one.before)
+    loudest = sorted(quiet, key=lambda one: (-one.before, one.text))
+    total = sum(before.values()) if before is not None else None
+    return Told(tuple(sorted(items, key=weight)), tuple(loudest), total)
 
 
 def weight(item: Item) -> tuple[bool, int, str]:

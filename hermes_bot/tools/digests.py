@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from hermes_bot.diagnosis.counting import HOUR, UNTIMED, Count, Span
-from hermes_bot.diagnosis.digest import Item, Quiet, bars, by_hour, items_of, trend, weight
+from hermes_bot.diagnosis.digest import Item, Told, bars, by_hour, items_of, trend, weight
 from hermes_bot.diagnosis.values import Quote
 from hermes_bot.errors import ToolError
 from hermes_bot.messages import Json, Result
@@ -41,8 +41,7 @@ class _Read:
     source: str
     span: Span
     found: Count
-    items: Sequence[Item]
-    quiet: Sequence[Quiet]
+    told: Told
     last: Digest | None
     knows: bool
 
@@ -138,7 +137,7 @@ class _Job:
         found = await scout.count(source, span, known)
         hours = int(span.before.timestamp()) // HOUR, int(since.timestamp()) // HOUR + 1
         earlier = await scout.earlier(source, known, hours)
-        items, quiet = items_of(source.name, found, span, earlier)
+        told = items_of(source.name, found, span, earlier)
         newest = found.last_at if found.is_timed and found.last_at else now
         until = max(since, min(newest, now))
         await scout.keep(source, found, until)
@@ -146,7 +145,7 @@ class _Job:
         made = Digest(scope, source.name, state.run, until, read_since, now)
         await ledger.transact("digest.made", partial(logcounts.note, digest=made))
         knows = found.reaches_back or earlier.reaches(since)
-        return _Read(source.name, span, found, items, quiet, None if self.words else last, knows)
+        return _Read(source.name, span, found, told, None if self.words else last, knows)
 
     def _since(self, source: LogSource, last: Digest | None) -> datetime:
         now = self.scout.now
@@ -165,10 +164,10 @@ def _whole_hour(at: datetime) -> datetime:
 
 def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone: ZoneInfo) -> dict[str, Json]:
     """Return a digest as a report's template and "expand item 2" read it; bounded, times in words."""
-    items = sorted((item for one in read for item in one.items), key=weight)
+    items = sorted((item for one in read for item in one.told.items), key=weight)
     show = _Times(now, zone)
-    total, was = sum(one.count for one in items), _total_before(items)
-    quiet = sorted((item for one in read for item in one.quiet), key=lambda one: -one.before)
+    total, was = sum(one.count for one in items), _total_before(read)
+    quiet = sorted((item for one in read for item in one.told.quiet), key=lambda one: -one.before)
     rest = items[RECORDED:]
     first = min((one.span.since for one in read), default=now)
     hours = by_hour(items, Span(first, now, first, now - first))[-_MOST_HOURS:]
@@ -200,7 +199,7 @@ def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone:
         "from": show.short(hours[0][0] * HOUR) if hours else "",
         "to": show.short(hours[-1][0] * HOUR) if hours else "",
         "peak": max((n for _, n in hours), default=0),
-        "chart": _chart(read, items, hours),
+        "chart": _chart(read, items, hours, zone),
         "zone": zone.key,
     }
 
@@ -246,9 +245,9 @@ def _period(read: Sequence[_Read], show: _Times) -> str:
     return f"since {show.short(since)}"
 
 
-def _total_before(items: Iterable[Item]) -> int | None:
-    before = [one.before for one in items]
-    return None if any(one is None for one in before) or not before else sum(one or 0 for one in before)
+def _total_before(read: Iterable[_Read]) -> int | None:
+    before = [one.told.before for one in read]
+    return None if any(one is None for one in before) else sum(one or 0 for one in before)
 
 
 def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
@@ -297,9 +296,12 @@ def _notes(read: Sequence[_Read]) -> Sequence[Json]:
 
 
 def _chart(
-    read: Sequence[_Read], items: Sequence[Item], hours: Sequence[tuple[int, int]]
+    read: Sequence[_Read], items: Sequence[Item], hours: Sequence[tuple[int, int]], zone: ZoneInfo
 ) -> dict[str, Json] | None:
-    """Return what ``make_chart`` draws: errors and warnings by hour; None where it cannot, or need not."""
+    """Return what ``make_chart`` draws: errors and warnings by hour; None where it cannot, or need not.
+
+    Its times name no zone, so that it shows them as they are: by the report's clock.
+    """
     if len(hours) < 2 or not any(n for _, n in hours) or find_spec("matplotlib") is None:  # noqa: PLR2004
         return None
     series: list[Json] = []
@@ -310,5 +312,5 @@ def _chart(
         if own:
             values = [sum(one.hours.get(hour, 0) for one in own) for hour, _ in hours]
             series.append({"name": name, "values": values})
-    places: list[Json] = [stamp(datetime.fromtimestamp(hour * HOUR, UTC)) for hour, _ in hours]
+    places: list[Json] = [f"{datetime.fromtimestamp(hour * HOUR, zone):%Y-%m-%dT%H:%M}" for hour, _ in hours]
     return {"title": "Errors and warnings by hour", "x": places, "series": series[:12]}
