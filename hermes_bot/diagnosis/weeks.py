@@ -1,4 +1,8 @@
-"""Knows weeks of counted lines: Monday to Sunday on a zone's clock, each compared with the one before."""
+"""Knows weeks of counted lines: Monday to Sunday on a zone's clock, each compared with the one before.
+
+Lines are counted by whole hours of UTC, each of which belongs to the day it begins in: where a zone is half
+an hour off, as India is, the first half hour of a day is counted to the day before.
+"""
 
 from __future__ import annotations
 

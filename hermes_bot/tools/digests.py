@@ -1,5 +1,6 @@
 """Knows the tool behind ``error-digest``: what logs hold since the last time, compared with before that."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -71,12 +72,13 @@ def digest_tool(reporting: Reporting) -> Tool:
         ctx: ToolContext,
         service: Annotated[str, Field(description="name of a service; empty for all", max_length=200)] = "",
         since: TimeWords = "",
+        until: TimeWords = "",
     ) -> Result:
         """Count errors and warnings since the last digest here, by what they say (first 30, with lines)."""
         names = [service] if service.strip() else reporting.catalog.services()
         sources = [reporting.catalog.source(name) for name in names]
         now = await _begun(reporting, ctx)
-        job = _Job(Scout(reporting, ctx, workers, now), since.strip())
+        job = _Job(Scout(reporting, ctx, workers, now), (since.strip(), until.strip()))
         read: list[_Read] = []
         unread: list[_Unread] = []
         for source in sources:
@@ -113,11 +115,11 @@ class _Job:
     """One digest, source by source.
 
     Attributes:
-        words: since when, where a person said so: then no later digest goes on from this one.
+        words: since and until when, where a person said so: then no later digest goes on from this one.
     """
 
     scout: Scout
-    words: str
+    words: tuple[str, str]
 
     async def digest(self, source: LogSource) -> _Read:
         """Count a source, keep the counts, and compare them.
@@ -126,18 +128,18 @@ class _Job:
             ToolError: it cannot be read.
         """
         scout, state = self.scout, self.scout.ctx.state
-        scope = f"window/{state.run}" if self.words else scope_of(state)
+        scope = f"window/{state.run}" if any(self.words) else scope_of(state)
         ledger, now = scout.reporting.ledger, scout.now
         last = await ledger.read(lambda db: logcounts.last(db, scope, source.name, state.run))
         known = await scout.known(source)
-        since = self._since(source, last)
-        length = now - last.at if last else now - since
+        since, end = self._window(source, last)
+        length = now - last.at if last else end - since
         counted = now - KEPT if known.since is None else since - length
-        span = Span(since, now, _whole_hour(counted), length)
+        span = Span(since, end, _whole_hour(counted), length)
         found = await scout.count(source, span, known)
         hours = int(span.before.timestamp()) // HOUR, int(since.timestamp()) // HOUR + 1
         earlier = await scout.earlier(source, known, hours)
-        told = items_of(source.name, found, span, earlier)
+        told = await asyncio.to_thread(items_of, source.name, found, span, earlier)
         newest = found.last_at if found.is_timed and found.last_at else now
         until = max(since, min(newest, now))
         await scout.keep(source, found, until)
@@ -145,14 +147,14 @@ class _Job:
         made = Digest(scope, source.name, state.run, until, read_since, now)
         await ledger.transact("digest.made", partial(logcounts.note, digest=made))
         knows = found.reaches_back or earlier.reaches(since)
-        return _Read(source.name, span, found, told, None if self.words else last, knows)
+        return _Read(source.name, span, found, told, None if any(self.words) else last, knows)
 
-    def _since(self, source: LogSource, last: Digest | None) -> datetime:
+    def _window(self, source: LogSource, last: Digest | None) -> tuple[datetime, datetime]:
         now = self.scout.now
-        if self.words:
-            begin = self.scout.reporting.catalog.query(source.name, self.words, "", now).since
-            return begin or now - KEPT
-        return min(last.until if last else now - FIRST_TIME, now)
+        if any(self.words):
+            query = self.scout.reporting.catalog.query(source.name, *self.words, now)
+            return query.since or now - KEPT, min(query.until or now, now)
+        return min(last.until if last else now - FIRST_TIME, now), now
 
 
 def _whole_hour(at: datetime) -> datetime:
@@ -169,8 +171,8 @@ def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone:
     total, was = sum(one.count for one in items), _total_before(read)
     quiet = sorted((item for one in read for item in one.told.quiet), key=lambda one: -one.before)
     rest = items[RECORDED:]
-    first = min((one.span.since for one in read), default=now)
-    hours = by_hour(items, Span(first, now, first, now - first))[-_MOST_HOURS:]
+    first, end = min(one.span.since for one in read), max(one.span.until for one in read)
+    hours = by_hour(items, Span(first, end, first, end - first))[-_MOST_HOURS:]
     return {
         "period": _period(read, show),
         "total": total,
@@ -242,7 +244,8 @@ def _period(read: Sequence[_Read], show: _Times) -> str:
         return f"{said}; of {', '.join(one.source for one in firsts)} the first, 24 hours" if firsts else said
     if show.now - since == FIRST_TIME:
         return "in the last 24 hours (the first digest here)"
-    return f"since {show.short(since)}"
+    until = max(one.span.until for one in read)
+    return f"since {show.short(since)}" + (f" until {show.short(until)}" if until < show.now else "")
 
 
 def _total_before(read: Iterable[_Read]) -> int | None:

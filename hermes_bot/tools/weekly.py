@@ -1,5 +1,6 @@
 """Knows the tools behind ``weekly-report``: the week's errors by day, and what the bot did, in numbers."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -68,7 +69,7 @@ def _log_tool(reporting: Reporting) -> Tool:
             raise ToolError("unreadable", " ".join(f"{name}: {why}" for name, why in unread))
         monday = week_at(now, zone, "this", knows_last=True).starts[0]
         chosen = week_at(now, zone, week, knows_last=any(_reaches(one, monday) for one in read))
-        found = {one.source: weekly(one.source, chosen, one.found, one.earlier) for one in read}
+        found = await asyncio.to_thread(_compared, read, chosen)
         data = {**_told(chosen, found), "unread": [{"service": name, "why": why} for name, why in unread]}
         said = f"logs of {len(read)} services"
         return Result("ok", data, source=said, as_of=stamp(now), trust="untrusted")
@@ -97,6 +98,10 @@ async def _read(scout: Scout, zone: ZoneInfo) -> tuple[list[_Read], list[tuple[s
         hours = int(begin.timestamp()) // HOUR, int(scout.now.timestamp()) // HOUR + 1
         read.append(_Read(name, found, await scout.earlier(source, known, hours)))
     return read, unread
+
+
+def _compared(read: Sequence[_Read], week: Week) -> dict[str, Weekly]:
+    return {one.source: weekly(one.source, week, one.found, one.earlier) for one in read}
 
 
 def _reaches(read: _Read, at: datetime) -> bool:

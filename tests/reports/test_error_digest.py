@@ -130,6 +130,8 @@ async def test_a_window_in_words_is_looked_at_and_no_digest_goes_on_from_it(tmp_
         room.log(REFUSED, count=3, ago=2 * HOUR)
         room.log(REFUSED, count=2)
         assert (await room.digest(since="last hour"))["total"] == 2
+        over = await room.digest(since="between 06:00 and 06:30")
+        assert (over["total"], over["period"]) == (3, "since 06:00 until 06:30")
         assert (await room.digest())["total"] == 5
 
 
