@@ -93,7 +93,9 @@ def digest_tool(reporting: Reporting) -> Tool:
         data = _told(read, unread, now, zone_of(ctx.state, reporting.catalog.zone))
         name = sources[0].name if service.strip() else ""
         said = f"logs of {name or f'{len(read)} services'}"
-        return Result("ok", {"service": name, **data}, source=said, as_of=stamp(now), trust="untrusted")
+        planned = ctx.state.planned  # where only a change is posted, no news must read as it did last time
+        data |= {"service": name, "is_terse": planned is not None and planned.only_on_change}
+        return Result("ok", data, source=said, as_of=stamp(now), trust="untrusted")
 
     return digest_logs
 

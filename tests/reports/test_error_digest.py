@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ import pytest
 from reports.logroom import DAY, HOUR, START, line, log_room, said
 
 from hermes_bot.errors import StoreError
+from hermes_bot.plugins import skills_dir
+from hermes_bot.skills import read_registry
+from hermes_bot.skills.templates import render
 from hermes_bot.state import Planned
 from hermes_bot.store import care
 
@@ -253,6 +257,21 @@ async def test_times_are_told_in_the_schedules_zone(tmp_path: Path) -> None:
         room.log(REFUSED, ago=timedelta(minutes=15))
         told = await room.digest(planned=planned("daily", "America/New_York"))
         assert (told["zone"], told["report_items"][0]["first_seen"]) == ("America/New_York", "03:00")
+
+
+async def test_where_only_a_change_is_posted_no_news_reads_as_it_did_last_time(tmp_path: Path) -> None:
+    async with log_room(tmp_path) as room:
+        (chain,) = [one.chain for one in read_registry([skills_dir()]).skills if one.name == "error-digest"]
+        assert chain is not None
+        texts = set()
+        for only_on_change in (True, True, False):
+            room.log("INFO all is well", count=9)
+            told = await room.digest(planned=replace(planned("daily"), only_on_change=only_on_change))
+            names = {"digest": {"ok": True, "status": "ok", "data": told}}
+            texts.add(render(chain.report, names, where="report").strip())
+            room.clock.advance(DAY.total_seconds())
+        assert len(texts) == 2
+        assert "**No errors or warnings** of shop since the last digest." in texts
 
 
 async def test_counts_are_kept_for_35_days_and_where_a_schedule_went_on_for_ever(tmp_path: Path) -> None:
