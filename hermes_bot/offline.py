@@ -195,7 +195,7 @@ def match_skill(
     """
     names = {stem for name in known for stem in stems(name)} | _ANY_SKILL
     words = list(dict.fromkeys(stems(text[:_READ_CHARS])))
-    documents = {card.name: _document(card) for card in cards}
+    documents = {card.name: _document(card, is_named=_names(card, words)) for card in cards}
     ranking = Ranking(documents, background=_BACKGROUND)
     scores = {
         name: _score(words, names, counts, partial(ranking.score, name=name))
@@ -205,12 +205,17 @@ def match_skill(
     return (best, scores[best]) if best and scores[best] >= threshold else None
 
 
-@lru_cache(maxsize=512)
-def _document(card: SkillCard) -> Counter[str]:
+def _names(card: SkillCard, words: Sequence[str]) -> bool:
+    """Whether a text has all words of a skill's name: a part of a name is a word like any other."""
+    return set(stems(card.name)) <= set(words)
+
+
+@lru_cache(maxsize=1_024)
+def _document(card: SkillCard, *, is_named: bool) -> Counter[str]:
     """Return a skill's stems and their weights; read only: every task is matched against the same ones."""
     counts: Counter[str] = Counter()
     for text, weight in (
-        (card.name, _NAME_WEIGHT),
+        (card.name, _NAME_WEIGHT if is_named else 1),
         (" ".join(card.examples), _EXAMPLE_WEIGHT),
         (card.description, 1),
     ):
