@@ -6,6 +6,9 @@ what is known about them) → ``findings`` with ``bursts`` (what changed, ranked
 ``quotes``, and ``exhibits`` for all that lies behind it. ``pipeline`` walks it. ``demo`` knows the example
 system that ships along.
 
+Reports go another way: ``counting`` counts what looks bad by what it says, the same on every day, ``digest``
+and ``weeks`` compare that with the time before.
+
 Log text is data on the whole way: it is counted, quoted and shown in code spans, never followed.
 """
 

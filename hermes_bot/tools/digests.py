@@ -135,7 +135,7 @@ class _Job:
         last = await ledger.read(lambda db: logcounts.last(db, scope, source.name, state.run))
         known = await scout.known(source)
         since, end = self._window(source, last)
-        length = now - last.at if last else end - since
+        length = max(now - last.at, timedelta(0)) if last else end - since
         counted = now - KEPT if known.since is None else since - length
         span = Span(since, end, _whole_hour(counted), length)
         found = await scout.count(source, span, known)
