@@ -322,6 +322,7 @@ def _ruled(state: RunState, row: Row) -> RunState:
                 confidence=float(data.get("confidence", 1.0)),
                 is_verified=bool(data.get("verified", True)),
                 files=with_files(state.files, data.get("files", ())),
+                content_key=str(data.get("compare", "")),
             )
             return close_round(state, row.status, "", "")
         case "stop" | "fail" | "cancel" as verdict:

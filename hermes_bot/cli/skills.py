@@ -74,7 +74,7 @@ def check(context: typer.Context, folders: Folders = None, *, as_json: AsJson = 
     raise typer.Exit(FAILED if troubles else 0)
 
 
-@app.command(epilog="Example: hermes-bot skills new service-health --folder ./skills")
+@app.command(epilog="Example: hermes-bot skills new about-time --folder ./skills")
 def new(name: NewName, folder: Folder = Path("skills"), *, as_json: AsJson = False) -> None:
     """Create a small skill that works, to be changed into yours."""
     from hermes_bot.skills import scaffold

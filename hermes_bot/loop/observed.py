@@ -44,9 +44,12 @@ def _may_come_again(result: Result) -> bool:
 
 def _of_skill(data: Any, workspace: Path) -> dict[str, Any]:
     """Return what a skill's result says beside its text, as row data."""
-    verify = isinstance(data, Mapping) and data.get("verify") is True
+    if not isinstance(data, Mapping):
+        return {}
     files = _files(data, workspace)
-    return ({"verify": True} if verify else {}) | ({"files": files} if files else {})
+    told: dict[str, Any] = {"verify": True} if data.get("verify") is True else {}
+    told |= {"files": files} if files else {}
+    return told | ({"compare": str(data["compare"])} if data.get("compare") else {})
 
 
 def _children(data: Any) -> list[dict[str, Any]]:
@@ -63,9 +66,9 @@ def _marks(data: Any) -> dict[str, Any]:
     return {**marks, "private": True} if any(one.get("private") for one in told) else marks
 
 
-def _files(data: Any, workspace: Path) -> list[dict[str, Any]]:
+def _files(data: Mapping[str, Any], workspace: Path) -> list[dict[str, Any]]:
     """Return a chain's files as row data, by where they lie; what other tools give is data, never a file."""
-    found = data.get("files", ()) if isinstance(data, Mapping) else ()
     return write_files(
-        Attachment(one["name"], str(workspace / one["path"]), about=one["about"]) for one in found
+        Attachment(one["name"], str(workspace / one["path"]), about=one["about"])
+        for one in data.get("files", ())
     )

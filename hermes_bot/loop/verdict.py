@@ -123,6 +123,8 @@ def _after_call(state: RunState, check: Check) -> Verdict:
     if by_name and status in ("ok", "partial") and str(came.get("report") or "").strip():
         # its report is the answer, word for word; its steps are fixed, so that doing it again changes nothing
         data: dict[str, Any] = {"verdict": "finish", "say": came["report"]}
+        if came.get("compare"):
+            data["compare"] = came["compare"]
         if check.problem:
             data |= {"say": f"{came['report']}\n\n{_found(check)}", "verified": False}
         return data, status

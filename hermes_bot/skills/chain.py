@@ -137,6 +137,7 @@ class Chain:
         report: the report's template, read with the chain; empty where the chain has none.
         report_name: the template's file name, for messages.
         attach: the files that go with the report.
+        compare: a template of what counts where only a change is posted; empty where the report's text does.
     """
 
     parameters: tuple[Parameter, ...]
@@ -144,6 +145,7 @@ class Chain:
     report: str = ""
     report_name: str = ""
     attach: tuple[FileTemplate, ...] = ()
+    compare: str = ""
 
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter of this name, or None."""

@@ -149,6 +149,7 @@ def _undefined(chain: Chain) -> Iterator[str]:
 def _written(chain: Chain) -> Iterator[tuple[str, str]]:
     """Yield where and what is filled in once all steps are done."""
     yield chain.report_name, chain.report
+    yield "chain.yaml: compare", chain.compare
     for file in chain.attach:
         yield (f"chain.yaml: attach {file.file}, path", file.path) if file.path else (file.file, file.text)
         yield f"chain.yaml: attach {file.file}, name", file.name

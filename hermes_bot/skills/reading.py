@@ -133,6 +133,7 @@ class _Chain(_Model):
     steps: tuple[_Step, ...] = Field(min_length=1, max_length=MAX_STEPS)
     report: Text = ""
     attach: tuple[_Attach, ...] = Field(default=(), max_length=MAX_FILES)
+    compare: Text = ""
 
 
 class _Loader(yaml.SafeLoader):
@@ -204,7 +205,7 @@ def read_chain(text: str, folder: Path) -> Chain:
     _refuse_bad_names([one.name for one in parameters], [one.id for one in steps])
     report = _template(folder, "report", model.report) if model.report else ""
     attach = tuple(_file(folder, one) for one in model.attach)
-    return Chain(parameters, steps, report, model.report, attach)
+    return Chain(parameters, steps, report, model.report, attach, model.compare)
 
 
 def _parameter(name: str, model: _Parameter) -> Parameter:

@@ -6,6 +6,7 @@ step's result, has a journal row, so a chain whose process died goes on at the f
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
@@ -18,7 +19,7 @@ from hermes_bot.skills.bench import Bench
 from hermes_bot.skills.chain import SayWork
 from hermes_bot.skills.params import Filled, Words
 from hermes_bot.skills.steps import Done, Failed, Task, run_step
-from hermes_bot.skills.templates import evaluate, fence, render
+from hermes_bot.skills.templates import evaluate, fence, render, value_of
 from hermes_bot.state import Question
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ RUN_SKILL_SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 _SHOWN_CHARS = 4_000
+COMPARE = "compare"  # of a chain's result: the mark of what counts where only a change is posted
 PARAMS = "params"  # the reserved step that holds what was understood of the parameters
 
 
@@ -246,9 +248,19 @@ async def _steps(skill: Skill, chain: Chain, bench: Bench, values: Mapping[str, 
             return failed("template", str(error))
     try:
         written = _written(skill, chain, names, story)
+        key = _content_key(skill, chain, names)
     except SkillError as error:
         return failed("template", str(error))
-    return _report(skill, names, story, written, await make_files(chain.attach, names, bench))
+    came = _report(skill, names, story, written, await make_files(chain.attach, names, bench))
+    return replace(came, data={**came.data, COMPARE: key}) if key and isinstance(came.data, dict) else came
+
+
+def _content_key(skill: Skill, chain: Chain, names: Mapping[str, Any]) -> str:
+    """Return the mark of what counts where only a change is posted; empty where the text itself does."""
+    if not chain.compare:
+        return ""
+    counts = value_of(chain.compare, names, where=f"{skill.name}, compare")
+    return hashlib.sha256(json.dumps(counts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

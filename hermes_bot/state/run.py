@@ -57,6 +57,8 @@ class RunState:
         reflection: the last one that counted.
         stale: rounds whose results were older than what was asked for.
         kept: what the model said of rounds before they were folded, the last few.
+        content_key: the mark of what a finished chain's report is about, where its skill says what counts
+            (``compare``): only-on-change looks at it instead of the text. Empty for most.
         planned: the firing of a schedule that this run is the work of.
     """
 
@@ -116,6 +118,7 @@ class RunState:
     kept: tuple[Kept, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     planned: Planned | None = None
+    content_key: str = ""
 
     def changed(self, **fields: Any) -> RunState:
         """Return the state with some fields changed.

@@ -21,7 +21,7 @@ Change: TypeAlias = "Callable[[str], str]"
 _STRUCTURE_NAMES = """
 kind name status verdict phase tool key id run root thread asker user user_id prefix whole model scope trust
 reason profile skill field parent message digest action action_hash as_of source risk role channel place step
-by continues number effect rule path outside origins
+by continues number effect rule path outside origins compare
 """
 _STRUCTURE = frozenset(_STRUCTURE_NAMES.split())
 _FREE = frozenset({"args", "params", "values", "data"})  # under these all is a tool's, whatever it is called

@@ -54,9 +54,14 @@ class World:
     """One run of the real loop over the real toolbox, with tools that count."""
 
     def __init__(
-        self, folder: Path, text: str, model: Model | None = None, goal: dict[str, Any] | None = None
+        self,
+        folder: Path,
+        text: str,
+        model: Model | None = None,
+        goal: dict[str, Any] | None = None,
+        chain: str = CHAIN,
     ) -> None:
-        self.registry = Registry((skill_in(folder, CHAIN),))
+        self.registry = Registry((skill_in(folder, chain),))
         self.ran: list[str] = []
         self.fails = ""
         self.journal = FakeJournal()
@@ -157,3 +162,22 @@ async def test_a_skill_that_a_model_invents_is_named_with_the_nearest(tmp_path: 
 def test_a_model_is_told_the_skills_and_their_parameters(tmp_path: Path) -> None:
     registry = Registry((skill_in(tmp_path, CHAIN),))
     assert run_skill_summary(registry).endswith("Skills: trial (params: service): A trial.")
+
+
+async def test_a_skill_says_what_of_its_report_counts_as_a_change(tmp_path: Path) -> None:
+    goal = {"skill": "trial", "params": {"service": "checkout"}}
+
+    async def key_of(folder: str, compare: str, seen: str) -> str:
+        chain = f'{CHAIN}compare: "{compare}"\n'
+        world = World(tmp_path / folder, seen, goal=goal, chain=chain)
+        state = await world.carry()
+        assert state.status == "finished", state
+        assert fold(world.journal.rows).content_key == state.content_key
+        return state.content_key
+
+    same = [await key_of(name, "{{ [service, c.data] }}", name) for name in ("one", "two")]
+    assert same[0]
+    assert same[0] == same[1]
+    assert await key_of("three", "{{ d.data }} of {{ service }}", "x") != same[0]
+    plain = World(tmp_path / "plain", "x", goal=goal)
+    assert (await plain.carry()).content_key == ""
