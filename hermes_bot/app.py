@@ -171,7 +171,7 @@ class App:
         desk = StoreDesk(self.db, self.clock, config.zone, limits_in(config.budgets), recalling.after)
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
         saving = build_saving(config, self.registry, self.db, lambda: hands.tools)
-        reports = report_tools(catalog_of(config), self.db, self.vault.redactor.text)
+        reports = report_tools(catalog_of(config), self.db, self.vault.redactor.text, config)
         tools = (
             delegation.tool(),
             *memory_tools(self.memories, self._readers),

@@ -33,6 +33,7 @@ from hermes_bot.tools.now import now_tool
 from hermes_bot.tools.optional import optional_tools
 from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.python import python_tools
+from hermes_bot.tools.reports import offers
 from hermes_bot.tools.saving import Saving
 from hermes_bot.tools.toolbox import CoreToolbox
 
@@ -92,7 +93,7 @@ def saved_skills(config: Config) -> Path:
 
 def build_saving(config: Config, registry: Registry, db: Database, toolbox: Callable[[], Toolbox]) -> Saving:
     """Return the tools behind ``save-skill``; ``toolbox`` is what the drafts' tools are looked up in."""
-    options = {"list_services": catalog_of(config).services}
+    options = offers(config, catalog_of(config))
 
     def bed(context: ToolContext) -> Bed:
         found = Bed(toolbox(), context.clock, context.model, context.workspace, config.zone, options)
@@ -109,7 +110,7 @@ def build_toolbox(
     around: Around = NOTHING_AROUND,
 ) -> CoreToolbox:
     """Return the core's tools, those of plug-ins, and ``run_skill``, behind one door."""
-    runner = Runner(registry, config.zone, {"list_services": catalog.services}, keep_text)
+    runner = Runner(registry, config.zone, offers(config, catalog), keep_text)
     plugged = plugged_tools()
     for reason in plugged.broken:
         log.error("tool.broken", extra={"reason": reason})

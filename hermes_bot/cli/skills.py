@@ -108,15 +108,15 @@ async def check_skills(config: Config, folders: Sequence[Path] = ()) -> tuple[li
     from hermes_bot.skills import Bed, read_registry
     from hermes_bot.skills import check as look
     from hermes_bot.tools.catalog import catalog_of
-    from hermes_bot.tools.reports import report_tools
+    from hermes_bot.tools.reports import offers, report_tools
 
     registry = read_registry([folder.absolute() for folder in folders]) if folders else build_registry(config)
     catalog = catalog_of(config)
-    reports = report_tools(catalog, None, Redactor().text)
+    reports = report_tools(catalog, None, Redactor().text, config)
     toolbox = build_toolbox(config, registry, catalog, (), Around(sources=(reports,)))
     model = OfflineModel(registry.cards, catalog.services, config.skills.threshold)
     with TemporaryDirectory() as workspace:
-        options = {"list_services": catalog.services}
+        options = offers(config, catalog)
         profiles = {*PROFILES, *config.profiles}
         bed = Bed(toolbox, SystemClock(), model, Path(workspace), config.zone, options, profiles)
         troubles = await look(registry, bed)

@@ -24,6 +24,7 @@ from hermes_bot.sections.reach import (
     SqlSource,
     Web,
 )
+from hermes_bot.sections.reports import Health, HealthCheck, SqlReport
 from hermes_bot.sections.running import (
     Bot,
     Budgets,
@@ -49,6 +50,8 @@ __all__ = [
     "Endpoint",
     "Figures",
     "Files",
+    "Health",
+    "HealthCheck",
     "Http",
     "InnerHost",
     "Journal",
@@ -69,6 +72,7 @@ __all__ = [
     "Skills",
     "SlackSection",
     "Sql",
+    "SqlReport",
     "SqlSource",
     "TelegramSection",
     "Web",
@@ -89,6 +93,7 @@ class Keys(Section):
     files: Files = Files()
     web: Web = Web()
     sql: Sql = Sql()
+    health: Health = Health()
     sandbox: SandboxSection = SandboxSection()
     budgets: Budgets = Budgets()
     skills: Skills = Skills()

@@ -10,6 +10,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from hermes_bot.keys import PATH, Address, Zone
+from hermes_bot.sections.planned import Named
+from hermes_bot.sections.reports import SqlReport
 from hermes_bot.sections.section import Section
 
 
@@ -96,9 +98,22 @@ class SqlSource(Section):
 
 
 class Sql(Section):
-    """``[sql]``: the databases that ``sql_query`` may read."""
+    """``[sql]``: the databases that ``sql_query`` may read, and queries on them that have a name."""
 
     sources: dict[str, SqlSource] = Field(default_factory=dict)
+    reports: dict[Named, SqlReport] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _ask_a_database(self) -> Self:
+        for name, one in self.reports.items():
+            if one.source and one.source not in self.sources:
+                known = ", ".join(self.sources) or "none"
+                raise ValueError(
+                    f"reports.{name}: there is no [sql.sources.{one.source}]; there are: {known}"
+                )
+            if not one.source and len(self.sources) != 1:
+                raise ValueError(f"reports.{name}: needs source, the name of one of [sql.sources]")
+        return self
 
 
 class SandboxSection(Section):

@@ -33,6 +33,7 @@ RETENTION: Mapping[str, timedelta] = {
     "log_counts": timedelta(days=35),  # a week, the one before, and what is new to both
     "log_templates": timedelta(days=35),
     "log_digests": timedelta(days=35),
+    "health_checks": timedelta(days=14),  # reports look back a week
     "skills_state": timedelta(days=3),  # drafts that nobody agreed to; a question waits no longer either
 }
 
@@ -63,6 +64,7 @@ _OLD = {
     # where each scope went on from last stays, however long ago that was
     "log_digests": "at < :before AND (scope LIKE 'window/%' OR id NOT IN"
     " (SELECT max(id) FROM log_digests GROUP BY scope, source))",
+    "health_checks": "at < :before",
     "skills_state": "state = 'draft' AND at < :before",
 }
 

@@ -26,6 +26,7 @@ from hermes_bot.tools.catalog import LogSource
 from hermes_bot.tools.counted import KEPT, SECONDS, Reporting, Scout, zone_of
 from hermes_bot.tools.declare import Tool, tool
 from hermes_bot.tools.logtools import TimeWords
+from hermes_bot.tools.moments import Moments
 from hermes_bot.tools.now import stamp
 from hermes_bot.tools.workers import Workers
 
@@ -169,7 +170,7 @@ def _whole_hour(at: datetime) -> datetime:
 def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone: ZoneInfo) -> dict[str, Json]:
     """Return a digest as a report's template and "expand item 2" read it; bounded, times in words."""
     items = sorted((item for one in read for item in one.told.items), key=weight)
-    show = _Times(now, zone)
+    show = Moments(now, zone)
     total, was = sum(one.count for one in items), _total_before(read)
     quiet = sorted((item for one in read for item in one.told.quiet), key=lambda one: -one.before)
     rest = items[RECORDED:]
@@ -208,36 +209,7 @@ def _told(read: Sequence[_Read], unread: Sequence[_Unread], now: datetime, zone:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """How moments are written: in the report's zone, without what goes without saying."""
-
-    now: datetime
-    zone: ZoneInfo
-
-    def hour(self, hour: int) -> str:
-        """Return the begin of an hour as a table says it."""
-        return f"{datetime.fromtimestamp(hour * HOUR, self.zone):%a %Y-%m-%d %H:%M}"
-
-    def long(self, at: datetime) -> str:
-        """Return a moment to the second, with its zone."""
-        return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S} {self.zone.key}"
-
-    def short(self, at: datetime | float | None) -> str:
-        """Return ``14:05`` for today, ``Mon 14:05`` within a week, else the date."""
-        if at is None:
-            return ""
-        moment = datetime.fromtimestamp(at, UTC) if isinstance(at, int | float) else at
-        local, today = moment.astimezone(self.zone), self.now.astimezone(self.zone)
-        if local.date() == today.date():
-            return f"{local:%H:%M}"
-        days = (today.date() - local.date()).days
-        if 0 < days < 7:  # noqa: PLR2004 - a week
-            return f"{local:%a %H:%M}"
-        return f"{local:%Y-%m-%d %H:%M}"
-
-
-def _period(read: Sequence[_Read], show: _Times) -> str:
+def _period(read: Sequence[_Read], show: Moments) -> str:
     firsts = [one for one in read if one.last is None]
     since = min(one.span.since for one in read)
     if any(one.last for one in read):
@@ -255,7 +227,7 @@ def _total_before(read: Iterable[_Read]) -> int | None:
     return None if any(one is None for one in before) else sum(one or 0 for one in before)
 
 
-def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
+def _shown(number: int, item: Item, show: Moments) -> dict[str, Json]:
     hours = sorted((hour, n) for hour, n in item.hours.items() if hour != UNTIMED)
     return {
         "number": number,
@@ -269,7 +241,7 @@ def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
         "is_new": item.is_new,
         "first_seen": show.short(item.first_at),
         "last_seen": show.short(item.last_at),
-        "counts": [[show.hour(hour), n] for hour, n in hours[-_MOST_HOURS:]],
+        "counts": [[show.hour(hour * HOUR), n] for hour, n in hours[-_MOST_HOURS:]],
         "files": [[name, n] for name, n in sorted(item.files.items(), key=lambda one: -one[1])[:20]],
         "lines": [_line(one) for one in item.quotes],
         "facts": _facts(item, show),
@@ -277,7 +249,7 @@ def _shown(number: int, item: Item, show: _Times) -> dict[str, Json]:
     }
 
 
-def _facts(item: Item, show: _Times) -> list[Json]:
+def _facts(item: Item, show: Moments) -> list[Json]:
     """Return what is to be said of an item beside its lines, in sentences."""
     lines = "line" if item.count == 1 else "lines"
     facts: list[Json] = [f"{item.count:,} {lines} of level {item.level.name.lower()}"]

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.skills.expanding import HINT
 from hermes_bot.store.scratch import Ledger
+from hermes_bot.tools.checks import Services, health_tool
 from hermes_bot.tools.counted import Reporting
 from hermes_bot.tools.digests import digest_tool
 from hermes_bot.tools.items import item_tool
 from hermes_bot.tools.weekly import week_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from hermes_bot.config import Config
     from hermes_bot.state import RunState
     from hermes_bot.store.database import Database
     from hermes_bot.tools.catalog import LogCatalog
@@ -42,8 +44,22 @@ class ReportTools:
         return self.shown_beside if any(HINT in line for line in said) else ()
 
 
-def report_tools(catalog: LogCatalog, db: Database | None, redact: Callable[[str], str]) -> ReportTools:
+def report_tools(
+    catalog: LogCatalog, db: Database | None, redact: Callable[[str], str], config: Config | None = None
+) -> ReportTools:
     """Return the tools of reports; without a store each one begins anew."""
     reporting = Reporting(catalog, Ledger(db), redact)
     item = item_tool(reporting.ledger, catalog.zone)
-    return ReportTools((digest_tool(reporting), *week_tools(reporting), item), (item,))
+    own = _configured(config, reporting) if config else ()
+    return ReportTools((digest_tool(reporting), *week_tools(reporting), *own, item), (item,))
+
+
+def _configured(config: Config, reporting: Reporting) -> tuple[Tool, ...]:
+    """Return the tools whose reports are about what the configuration names."""
+    services = Services(config.health.checks, config.web)
+    return (health_tool(services, reporting.ledger, config.zone),)
+
+
+def offers(config: Config, catalog: LogCatalog) -> Mapping[str, Callable[[], Sequence[str]]]:
+    """Return what skills' parameters can offer, by the name that ``options_from`` has for it."""
+    return {"list_services": catalog.services, "list_checks": lambda: tuple(config.health.checks)}

@@ -1,6 +1,18 @@
 """Knows the one way out: every request to the web that a tool makes goes through a ``Door``."""
 
 from hermes_bot.web.door import Door, Limits, Page, missing_client
+from hermes_bot.web.looking import Ask, Look, look
 from hermes_bot.web.policy import Pass, Policy, Resolve
 
-__all__ = ["Door", "Limits", "Page", "Pass", "Policy", "Resolve", "missing_client"]
+__all__ = [
+    "Ask",
+    "Door",
+    "Limits",
+    "Look",
+    "Page",
+    "Pass",
+    "Policy",
+    "Resolve",
+    "look",
+    "missing_client",
+]

@@ -10,11 +10,12 @@ import asyncio
 import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_bot import __version__
 from hermes_bot.errors import ToolError
@@ -23,7 +24,7 @@ from hermes_bot.web.policy import Policy, Resolve
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     import httpx2
 
@@ -113,7 +114,8 @@ class Door:
 
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await self._fetch(url, headers or {})
+                async with self.answered("GET", url, headers or {}) as (response, _):
+                    return await self._page(response)
         except TimeoutError as error:
             said = f"It did not answer in full within {self._limits.seconds:g} s."
             raise ToolError("timeout", said, retryable=True) from error
@@ -124,22 +126,37 @@ class Door:
             may_pass = isinstance(error, httpx2.NetworkError | httpx2.TimeoutException)
             raise ToolError("unreachable", said, retryable=may_pass) from error
 
-    async def _fetch(self, url: str, headers: Mapping[str, str]) -> Page:
+    @asynccontextmanager
+    async def answered(
+        self, method: str, url: str, headers: Mapping[str, str], extensions: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[tuple[httpx2.Response, tuple[httpx2.Response, ...]]]:
+        """Ask for an address; give the last answer, its body unread, and the redirects that led there.
+
+        Every hop is checked. The time is the caller's to bound, and so is what he reads of the body.
+
+        Raises:
+            ToolError: ``refused``, ``not_found`` or ``too_many_redirects``.
+            httpx2.InvalidURL: it is no address, or redirects to none.
+            httpx2.TransportError: there is no connection, or nothing sensible came.
+        """
         import httpx2  # noqa: PLC0415 - as above
 
-        at = httpx2.URL(url)
+        at, passed = httpx2.URL(url), list[httpx2.Response]()
         async with httpx2.AsyncClient(
             transport=self._transport(), trust_env=False, follow_redirects=False, timeout=self._timeout()
         ) as client:
             for _ in range(MAX_REDIRECTS + 1):
-                request = client.build_request("GET", at, headers={**_OURS, **headers})
+                sent = {**_OURS, **headers}
+                request = client.build_request(method, at, headers=sent, extensions=dict(extensions or {}))
                 response = await client.send(request, stream=True)
                 try:
                     if not response.has_redirect_location:
-                        return await self._page(response)
+                        yield response, tuple(passed)
+                        return
                     onward = _onward(response)
                 finally:
                     await response.aclose()
+                passed.append(response)
                 client.cookies.clear()
                 if (onward.host, onward.port, onward.scheme) != (at.host, at.port, at.scheme):
                     headers = {}

@@ -22,11 +22,13 @@ class Pass:
         host: as the address of a page names it, exactly.
         address: the only one it may lead to; empty for any.
         port: the only one it is open at, beside those that are open anyway; 0 for those alone.
+        is_inner: it may lead into the network; else it opens a port alone, of a public host.
     """
 
     host: str
     address: str = ""
     port: int = 0
+    is_inner: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Policy:
         if address is None:
             return False
         return is_public(address) or any(
-            one.host == host
+            one.is_inner
+            and one.host == host
             and (not one.address or read_ip(one.address) == address)
             and one.port in (0, port)
             for one in self.passes
