@@ -38,7 +38,7 @@ def csv_of(table: Table) -> str:
     """Return a table as CSV; what a spreadsheet would run as a formula is text in it."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerows([_inert(cell) for cell in row] for row in _cells(table))
+    writer.writerows([no_formula(cell) for cell in row] for row in _cells(table))
     return lines.getvalue()
 
 
@@ -66,5 +66,6 @@ def _padded(cell: str, columns: int, alignment: Alignment) -> str:
     return " " * left + cell + " " * (space - left)
 
 
-def _inert(cell: str) -> str:
+def no_formula(cell: str) -> str:
+    """Return a cell that no spreadsheet runs as a formula."""
     return f"'{cell}" if _FORMULA.match(cell) else cell

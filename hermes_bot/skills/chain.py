@@ -31,6 +31,7 @@ class Parameter:
         ask: the question put to a person when it is missing.
         options: what is offered; for ``choice`` also all that is taken.
         options_from: a provider's name; what it returns is offered, and nothing else is taken.
+        only_named: ``name=value`` gives it, and a model does; no other words of a text are taken for it.
         default: stands where nothing was said; a parameter with a default is never asked for.
     """
 
@@ -41,6 +42,7 @@ class Parameter:
     options: tuple[str, ...] = ()
     options_from: str = ""
     default: Json = None
+    only_named: bool = False
 
     @property
     def question(self) -> str:

@@ -92,7 +92,7 @@ def fill(parameters: Sequence[Parameter], text: str, words: Words) -> Filled:
     ]
     filled, rest = _windows(parameters, open_ones, filled, rest, words)
     for parameter in open_ones:
-        if parameter.type != "time":
+        if parameter.type != "time" and not parameter.only_named:
             filled = _with(filled, parameter, *_read(parameter, rest, words))
     return _with_missing(parameters, filled)
 

@@ -67,6 +67,7 @@ class _Parameter(_Model):
     options: Texts = ()
     options_from: Text = ""
     default: Any = None
+    only_named: bool = False
 
     @model_validator(mode="after")
     def _can_be_chosen(self) -> _Parameter:
@@ -217,6 +218,7 @@ def _parameter(name: str, model: _Parameter) -> Parameter:
         options=model.options,
         options_from=model.options_from,
         default=model.default,
+        only_named=model.only_named,
     )
 
 

@@ -11,6 +11,8 @@ from hermes_bot.tools.checks import Services, health_tool
 from hermes_bot.tools.counted import Reporting
 from hermes_bot.tools.digests import digest_tool
 from hermes_bot.tools.items import item_tool
+from hermes_bot.tools.sql import databases
+from hermes_bot.tools.sqlreport import Queries, sql_report_tool
 from hermes_bot.tools.weekly import week_tools
 
 if TYPE_CHECKING:
@@ -57,9 +59,17 @@ def report_tools(
 def _configured(config: Config, reporting: Reporting) -> tuple[Tool, ...]:
     """Return the tools whose reports are about what the configuration names."""
     services = Services(config.health.checks, config.web)
-    return (health_tool(services, reporting.ledger, config.zone),)
+    return (
+        health_tool(services, reporting.ledger, config.zone),
+        sql_report_tool(Queries(databases(config.sql), config.sql.reports), config.zone),
+    )
 
 
 def offers(config: Config, catalog: LogCatalog) -> Mapping[str, Callable[[], Sequence[str]]]:
     """Return what skills' parameters can offer, by the name that ``options_from`` has for it."""
-    return {"list_services": catalog.services, "list_checks": lambda: tuple(config.health.checks)}
+    return {
+        "list_services": catalog.services,
+        "list_checks": lambda: tuple(config.health.checks),
+        "list_databases": lambda: tuple(config.sql.sources),
+        "list_sql_reports": lambda: tuple(config.sql.reports),
+    }

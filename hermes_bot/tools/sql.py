@@ -31,10 +31,11 @@ MAX_CHARS = 950_000  # of all values with their punctuation; the toolbox keeps 1
 MAX_CELL = 10_000
 SECONDS = 10.0
 _GRACE_SECONDS = 8.0  # to start, connect and write the answer; then the process is killed
+TOOL_SECONDS = SECONDS + _GRACE_SECONDS + 2
 _WORKER = Path(__file__).with_name("sql_worker.py")
-_MAY_PASS = frozenset({"timeout", "unreachable", "busy"})
+MAY_PASS = frozenset({"timeout", "unreachable", "busy"})
 
-_ERRORS = {
+SQL_ERRORS = {
     "unknown_source": "no such database",
     "bad_sql": "the engine does not understand it",
     "refused": "it is more than reading",
@@ -92,13 +93,13 @@ def sql_tool(sources: Sequence[SqlDatabase]) -> Tool:
 
     @tool(
         private=True,
-        timeout=SECONDS + _GRACE_SECONDS + 2,
+        timeout=TOOL_SECONDS,
         max_chars=6_000,
         example={
             "sql": "SELECT count(*) FROM orders WHERE created > '2026-01-01'",
             "source": sources[0].name,
         },
-        errors=_ERRORS,
+        errors=SQL_ERRORS,
     )
     async def sql_query(
         sql: Annotated[str, Field(description="one statement that reads", min_length=1, max_length=20_000)],
@@ -111,7 +112,7 @@ def sql_tool(sources: Sequence[SqlDatabase]) -> Tool:
             raise ToolError("bad_sql", "A statement holds no zero byte.")
         answer = await database.ask(sql.encode("utf-8", "replace").decode())
         if "code" in answer:
-            fault = Fault(answer["code"], answer["problem"], answer["code"] in _MAY_PASS)
+            fault = Fault(answer["code"], answer["problem"], answer["code"] in MAY_PASS)
             return Result("error", error=fault, source=database.name, trust="untrusted")
         rows: list[Json] = answer["rows"]
         data = {"source": database.name, "columns": answer["columns"], "row_count": len(rows), "rows": rows}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from tools.toolroom import call, context
 
+from hermes_bot.sections import SqlReport
 from hermes_bot.tools.sql import SqlDatabase, sql_tool
+from hermes_bot.tools.sqlreport import Queries, sql_report_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,3 +258,27 @@ async def test_a_look_at_the_source_says_who_we_are_and_what_we_may_too_much(clu
     assert (reader["about"].partition(" ")[0], reader["warning"]) == ("PostgreSQL", "")
     assert "The role writer may write 1 tables and read other roles' password hashes." in writer["warning"]
     assert boss["code"] == "refused"
+
+
+async def test_a_report_shows_rows_of_postgres_and_tells_nothing_of_where_it_is(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    sql = "SELECT name, price, paid, more, at FROM orders ORDER BY id"
+    database = SqlDatabase("crm", "postgres", cluster.dsn("reader"))
+    tool = sql_report_tool(Queries([database], {"orders": SqlReport(query=sql)}), ZoneInfo("UTC"))
+    came = await call(tool, {"report": "orders"}, context(tmp_path))
+    assert isinstance(came.data, dict), came
+    assert came.data["table"].splitlines()[2:] == [
+        '| 1 | pump | 12.50 | true | {"a": [1]} | 2026-03-03 07:01:13+00 |',
+        "| 2 | välve | NaN | \N{EN DASH} | \N{EN DASH} | infinity |",
+    ]
+    refused = await call(
+        tool, {"query": "INSERT INTO orders (id) VALUES (3) RETURNING id"}, context(tmp_path)
+    )
+    assert code_of(refused) == "refused"
+    gone = SqlDatabase("crm", "postgres", "host=127.0.0.1 port=9 user=reader dbname=hidden")
+    lost = await call(
+        sql_report_tool(Queries([gone], {}), ZoneInfo("UTC")), {"query": "SELECT 1"}, context(tmp_path)
+    )
+    assert lost.error is not None
+    assert lost.error.message == "The database crm cannot be reached; hermes-bot doctor says more."
