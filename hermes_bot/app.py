@@ -44,6 +44,8 @@ from hermes_bot.runs.journal import StoreDesk
 from hermes_bot.runs.recalling import Recalling
 from hermes_bot.runs.spending import Spending, limits_in
 from hermes_bot.sandbox import Sandbox
+from hermes_bot.schedules import Rooms as ScheduleRooms
+from hermes_bot.schedules import Schedules, Waker
 from hermes_bot.statusline import StatusLines
 from hermes_bot.store import records, runs
 from hermes_bot.store.database import Database
@@ -56,7 +58,7 @@ from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.memory import memory_tools
 from hermes_bot.tools.post import post_tools
 from hermes_bot.tools.readers import Readers
-from hermes_bot.tools.reports import report_tools
+from hermes_bot.tools.reports import offers, report_tools
 from hermes_bot.upkeep import Upkeep
 from hermes_bot.webhooks import Hooks
 from hermes_bot.webhooks.taking import Rooms as HookRooms
@@ -148,8 +150,10 @@ class App:
         self.outbox = Outbox(self.db, self._served, self.clock, speed=config.pacing.speed, vault=self.vault)
         self.status = StatusLines(self._served, self.clock)
         self.mcp = build_mcp(config, self.registry, self.db, self.clock)
+        self._build_schedules()
         self._build_runs()
         self._build_reception()
+        self.schedules.on_fired, self.schedules.on_post = self.reception.opened, self.outbox.wake
         self._copy = (
             JournalCopy(self.db, config.state_dir / "journal.jsonl") if config.journal.jsonl else None
         )
@@ -159,6 +163,22 @@ class App:
         rooms = HookRooms(self.db, self.clock, self.outbox, accept, *places, redact, zone)
         self.hooks = Hooks(config, self.registry, rooms)
         self.operations = Operations(self)
+
+    def _build_schedules(self) -> None:
+        """Build what fires by itself; what it hands on to is built later."""
+        config = self.config
+        rooms = ScheduleRooms(
+            self.db,
+            self.clock,
+            self._policy,
+            self.registry,
+            self.adapters,
+            config.bot.timezone,
+            offers(config, catalog_of(config)),
+            lambda request: self.runs.beginnings.check(request),  # noqa: PLW0108 - it is made later
+        )
+        self.schedules = Schedules(rooms)
+        self.waker = Waker(self.schedules, self.clock)
 
     def _build_runs(self) -> None:
         """Build what runs work with: the memory, the tools, and what stands around them."""
@@ -282,6 +302,7 @@ class App:
             group.create_task(self.platforms.run(self.reception.accept))
             if not is_local:
                 group.create_task(self.hooks.run())
+                group.create_task(self.waker.run())
             log.info(
                 "app.ready",
                 extra={
@@ -293,7 +314,7 @@ class App:
 
     def close_doors(self) -> None:
         """Take nothing new; what is interrupted from now on is so by an orderly stop."""
-        self.reception.is_open = False
+        self.reception.is_open = self.schedules.is_open = False
         self.runs.is_closing = True
 
     async def drain(self) -> None:
@@ -329,6 +350,8 @@ class App:
             show("")
             self.outbox.wake()
             self.followers.settled(lane.thread, run)
+            if lane.thread.is_new:  # a firing's: it is to be settled, and others may have waited for its end
+                self.waker.wake()
         await self._forget_secrets()
         if self._copy is not None:
             await self._copy.catch_up()
@@ -348,5 +371,7 @@ class App:
     async def _tell_wait(self, job: Job, thread: ThreadKey) -> None:
         if job.inbox:
             self.status.show(thread, "waiting for its turn…")
+            if any(said.firing for said in job.messages):  # nobody asked, so nobody waits
+                return
             say = "I am busy elsewhere; this waits its turn."
             await self.teller.notice(thread, f"wait-{job.inbox[0]}", say)

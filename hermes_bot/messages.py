@@ -23,6 +23,7 @@ OutgoingKind = Literal["answer", "question", "notice", "report"]
 Place = Literal["channel", "private", "direct"]
 _OPTION = re.compile("[0-9]{1,4}")
 HOOK_EVENT = "hook/"  # how the event id of what a webhook told begins
+FIRING = "firing/"  # … of the task of a schedule's firing, before the firing's number
 NEW = "new:"  # how the thread part of a key begins as long as its root message is not posted
 
 
@@ -168,6 +169,12 @@ class Incoming:
     earlier: tuple[Earlier, ...] = ()
     is_bot: bool = False
     quotes: bool = False
+
+    @property
+    def firing(self) -> int:
+        """The number of the schedule's firing whose task this is; 0 for what a person or a program said."""
+        number = self.event_id.removeprefix(FIRING) if self.event_id.startswith(FIRING) else ""
+        return int(number) if number.isdecimal() else 0
 
     @property
     def is_outside(self) -> bool:

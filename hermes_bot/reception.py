@@ -33,9 +33,10 @@ from hermes_bot.router import (
 from hermes_bot.runs.posts import LEAVE
 from hermes_bot.skills.saving import SAVE_SKILL
 from hermes_bot.state import OVER
-from hermes_bot.store import inbox, outbox, questions, runs
+from hermes_bot.store import firings, inbox, outbox, questions, runs
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
 
     from hermes_bot.commands import Commands
@@ -186,11 +187,22 @@ class Reception:
                 lane.thread, f"crash-{job.inbox[0]}", f"I could not begin this: {say}"
             )
             for number in lane.in_hand:
-                await self._rooms.inbox.finish(number)
+                await self._not_begun(number, say)
             self._over(lane.thread, "")
 
+    async def _not_begun(self, inbox_id: int, why: str) -> None:
+        """Be done with a message that could not become a run; a firing, whose task it was, has failed."""
+
+        def store(db: sqlite3.Connection) -> None:
+            inbox.finish(db, [inbox_id])
+            firings.unbegun(db, inbox_id, why, self._rooms.clock.now())
+
+        await self._rooms.db.transact("inbox.finish", store)
+
     async def opened(self, inbox_id: int) -> None:
-        """Go on with a message whose thread is there now."""
+        """Go on with a message whose thread is there now, or with the task of a firing."""
+        if not self.is_open:  # it is stored; the next start goes on with it
+            return
         stored = await self._rooms.db.read(lambda db: inbox.get(db, inbox_id))
         if stored is not None and stored.state == "queued":
             await self._again(stored)
@@ -207,12 +219,15 @@ class Reception:
     async def _handle(self, accepted: Accepted) -> Reply | None:  # noqa: PLR0911 - one for each way on
         said, routed = accepted.incoming, self._route(accepted)
         refusal = await self._rooms.gate.refuses(said, routed, accepted.question)
+        if refusal is not None and said.firing:
+            await self._not_begun(accepted.id, refusal or "Its owner may not have it any more.")
+            return None
         if refusal is not None:
             return await self._rooms.teller.reply(Reply(refusal) if refusal else None, accepted)
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
             await self._rooms.teller.late(accepted)
             return None
-        if said.thread.is_new and self._is_work(routed):
+        if said.thread.is_new and not said.firing and self._is_work(routed):
             await self._open(accepted)
             return None
         match routed:
@@ -232,6 +247,8 @@ class Reception:
 
     def _route(self, accepted: Accepted) -> Route:
         said = accepted.incoming
+        if said.firing:  # whatever its words are like, nobody says them
+            return Task(said.request)
         if not self._rooms.gate.takes_part(said):
             return route(said, View(accepted.question))
         is_vote = names_a_vote(accepted.question, said.text)  # whoever may agree need not have spoken before
@@ -268,7 +285,7 @@ class Reception:
         return Reply(text) if text else None
 
     def _submit(self, number: int, said: Incoming) -> None:
-        if self.on_task is not None:
+        if self.on_task is not None and not said.firing:
             self.on_task(said.thread)
         job = Job(inbox=(number,), messages=(said,), received=self._rooms.clock.monotonic())
         self._rooms.dispatcher.submit(said.thread, job)
@@ -311,7 +328,9 @@ class Reception:
                 return isinstance(routed, Task | GoOn)
 
     def _is_late(self, said: Incoming) -> bool:
-        if said.event_id.startswith(HOOK_EVENT):  # what was told to us while we were there is never too late
+        if said.firing or said.event_id.startswith(
+            HOOK_EVENT
+        ):  # told to us while we were there: never too late
             return False
         return self._rooms.clock.now() - said.sent_at > STALE_AFTER
 

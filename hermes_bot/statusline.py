@@ -54,6 +54,8 @@ class StatusLines:
 
     def show(self, thread: ThreadKey, text: str, run: str = "") -> None:
         """Have a text shown for a thread's run; an empty one removes the line at once."""
+        if thread.is_new:  # there is no place for it yet
+            return
         line = self._lines.setdefault(thread, _Line())
         line.wanted, line.run = text, run or line.run
         if not text:

@@ -275,6 +275,14 @@ class Adapter(Protocol):
         """Return a thread in which this person alone reads us; None where there is none."""
         ...
 
+    async def reach(self, thread: ThreadKey) -> str:
+        """Return why the bot cannot post in a thread's channel, for people; empty where it can.
+
+        Raises:
+            AdapterError: the platform cannot be asked, or not now.
+        """
+        ...
+
     async def check(self) -> Sequence[Finding]:
         """Look at everything that must be right on the platform's side, without receiving anything."""
         ...
@@ -325,6 +333,11 @@ class Plain:
         """Return no thread."""
         del user
         return None
+
+    async def reach(self, thread: ThreadKey) -> str:
+        """Return nothing: what was said to be a channel is one."""
+        del thread
+        return ""
 
     async def check(self) -> Sequence[Finding]:
         """Find nothing."""

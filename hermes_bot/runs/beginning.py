@@ -13,7 +13,7 @@ from hermes_bot.runs.goal import Earlier, before, joined_text
 from hermes_bot.runs.limits import limits_of, usual_profile
 from hermes_bot.skills.expanding import EXPAND, ITEMS, item_asked
 from hermes_bot.state import Goal, Row
-from hermes_bot.store import audit, inbox, journal, messages, reports, runs, threads
+from hermes_bot.store import audit, firings, inbox, journal, messages, reports, runs, threads
 from hermes_bot.store.audit import Entry
 from hermes_bot.store.runs import RunRecord
 
@@ -80,6 +80,7 @@ class Beginnings:
                 "root": run,
                 "place": place,
                 **({"changes": changes} if changes else {}),
+                **_planned(db, inbox_ids[0], run),
                 **({"links": list(self._hands.links)} if self._hands.links else {}),
             }
             recalled = recalling.shown(db, ids, replace(asked, place=place), run) if recalling else []
@@ -155,6 +156,15 @@ def _item_of_report(db: sqlite3.Connection, thread: ThreadKey, text: str) -> Req
     if number is None or reports.newest(db, thread, ITEMS) is None:
         return None
     return Request(EXPAND, {"number": str(number)})
+
+
+def _planned(db: sqlite3.Connection, inbox_id: int, run: str) -> dict[str, Any]:
+    """Return row data of the firing whose task this is, and note that a run works on it."""
+    planned = firings.planned_of(db, inbox_id)
+    if planned is None:
+        return {}
+    firings.begun(db, inbox_id, run)
+    return {"planned": asdict(planned)}
 
 
 def _given(recalled: Sequence[Mapping[str, Any]], *, is_outside: bool) -> dict[str, Any]:

@@ -98,6 +98,13 @@ def get(db: sqlite3.Connection, key: ThreadKey) -> ThreadInfo | None:
     return None if row is None else _info(row)
 
 
+def place_of(db: sqlite3.Connection, channel: str) -> Place:
+    """Return who reads a channel, ``slack/T1/C1``, as far as any of its threads told; else everybody."""
+    sql = """SELECT place FROM threads WHERE thread >= ? AND thread < ? AND place <> 'channel' LIMIT 1"""
+    row = db.execute(sql, (f"{channel}/", f"{channel}0")).fetchone()  # "0" is what comes after "/"
+    return row[0] if row else "channel"
+
+
 def list_recent(db: sqlite3.Connection, platform: str, limit: int) -> list[ThreadInfo]:
     """Return a platform's threads, the one last written in first."""
     sql = f"{_SELECT} WHERE platform = ? ORDER BY last_at DESC, id DESC LIMIT ?"
