@@ -72,7 +72,7 @@ def exhibits_dict(report: Report, query: LogQuery, now: datetime) -> dict[str, A
 
 def _finding(exhibit: Exhibit) -> dict[str, Any]:
     finding = exhibit.finding
-    step, spells = _spells(finding.heads)
+    step, spells = spells_of(finding.heads)
     return {
         "template": finding.template[:_TEMPLATE_LENGTH],
         "label": finding.hit.rule.label if finding.hit else "",
@@ -92,8 +92,11 @@ def _finding(exhibit: Exhibit) -> dict[str, Any]:
     }
 
 
-def _spells(heads: Iterable[Place]) -> tuple[int, list[tuple[datetime, int]]]:
-    """Count lines by the minute, or by as many minutes as make few enough rows; empty ones are left out."""
+def spells_of(heads: Iterable[Place]) -> tuple[int, list[tuple[datetime, int]]]:
+    """Return how many minutes a count covers, and the counts, each with its begin.
+
+    Lines are counted by the minute, or by as many minutes as make few enough rows; empty ones are left out.
+    """
     minutes = Counter(int(place.at.timestamp()) // 60 for place in heads if place.at is not None)
     step, spells = _STEPS[0], minutes
     for step in _STEPS:
@@ -113,11 +116,12 @@ def _template(template: Template, candidates: Sequence[Finding]) -> dict[str, An
         "level": template.level.name.lower(),
         "count": template.count,
         "first": [first.file, first.line],
-        "finding": next((rank for rank, one in enumerate(candidates, 1) if _is_of(template, one)), 0),
+        "finding": next((rank for rank, one in enumerate(candidates, 1) if is_of(template, one)), 0),
     }
 
 
-def _is_of(template: Template, finding: Finding) -> bool:
+def is_of(template: Template, finding: Finding) -> bool:
+    """Whether the messages of a template are among those of a finding."""
     if template.hit and finding.hit:
         return template.hit.rule.id == finding.hit.rule.id
     return template.hit is finding.hit is None and template.text == finding.template

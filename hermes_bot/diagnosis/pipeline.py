@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -69,7 +69,7 @@ def exhibit(query: LogQuery, now: datetime) -> Report:
 
 
 def _report(reading: "Reading") -> Report:
-    findings = _analyse(reading)
+    findings = find_in(reading)
     return Report(findings, advise(findings), quote_places(_quoted(findings), reading.files))
 
 
@@ -79,7 +79,7 @@ def analyse(query: LogQuery, now: datetime) -> Findings:
     Raises:
         ToolError: nothing can be read; its text says why in plain words.
     """
-    return _analyse(Reading.of(query, now, None))
+    return find_in(Reading.of(query, now, None))
 
 
 def select(query: LogQuery, now: datetime) -> LogSelection:
@@ -186,7 +186,12 @@ def _is_before(record: Record, since: datetime | None) -> bool:
     return since is not None and record.at is not None and record.at < since
 
 
-def _analyse(reading: Reading) -> Findings:
+def find_in(reading: Reading, watch: Callable[[Record], None] | None = None) -> Findings:
+    """Find what changed in what is read; ``watch`` sees every record up to the end of the window.
+
+    Raises:
+        ToolError: nothing can be read; its text says why in plain words.
+    """
     query = reading.query
     whole = _Tally(None, query.until)
     window = _Tally(query.since, query.until)
@@ -197,6 +202,8 @@ def _analyse(reading: Reading) -> Findings:
     for record in reading.records():
         if _is_after(record, query.until):
             continue
+        if watch is not None:
+            watch(record)
         whole.add(record)
         window.add(record)
         if is_deploy(record):

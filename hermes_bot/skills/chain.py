@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import Json
 
-ParameterType = Literal["string", "time", "integer", "number", "boolean", "choice"]
+ParameterType = Literal["string", "time", "integer", "number", "boolean", "choice", "names"]
 OnError = Literal["stop", "continue", "ask"]
 
 NO_STEP = frozenset({"run_skill", "finish", "request_info", "delegate"})
@@ -28,6 +28,7 @@ class Parameter:
     """One value a chain needs.
 
     Attributes:
+        type: ``names`` are several of what is offered, or ``all``: a list of texts.
         ask: the question put to a person when it is missing.
         options: what is offered; for ``choice`` also all that is taken.
         options_from: a provider's name; what it returns is offered, and nothing else is taken.

@@ -11,7 +11,7 @@ from hermes_bot.skills import naming
 from hermes_bot.timewords import TIME_EXAMPLES, find_window, mentions_deploy, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from zoneinfo import ZoneInfo
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 Options: TypeAlias = "Mapping[str, Callable[[], Sequence[str]]]"
 
 MAX_OPTIONS = 8
+ALL = "all"  # of what a list of names could hold
 LAST_DEPLOY = "since the last deploy"  # stays words: only the logs know when that was
 _SHOWN_NAMES = 30
 _SHOWN_CHARS = 60
 _YES = frozenset({"yes", "y", "yes please", "right", "correct", "sure", "ok", "yep", "yeah"})
 _NO = frozenset({"no", "n", "nope", "false", "off"})
 _NOTHING = frozenset({"", "no", "none", "skip", "nothing", "-"})
+_BETWEEN = re.compile(r"[,;&+、\N{FULLWIDTH COMMA}]|\band\b|\bund\b|和")
 _ENDS = ("until", "to", "end", "till")
 
 
@@ -68,7 +70,8 @@ def offered(parameter: Parameter, options: Options) -> tuple[str, ...]:
     """Return what a parameter offers: its own options, or what its provider knows at this moment."""
     if parameter.options_from:
         provider = options.get(parameter.options_from)
-        return tuple(provider()) if provider else ()
+        names = tuple(provider()) if provider else ()
+        return (*names, ALL) if names and parameter.type == "names" else names
     return parameter.options
 
 
@@ -82,10 +85,8 @@ def fill(parameters: Sequence[Parameter], text: str, words: Words) -> Filled:
     Names are taken as whole words only; a near match is offered, not taken. ``name=value`` always wins.
     """
     given, rest = naming.stated(naming.tidy(naming.ends(text)), [one.name for one in parameters])
-    times = {one.name for one in parameters if one.type == "time"}
-    values: dict[str, Json] = {
-        one.name: one.run if one.name in times and one.run else one.value.rstrip(",;") for one in given
-    }
+    kinds = {one.name: one.type for one in parameters}
+    values: dict[str, Json] = {one.name: _stated(one, kinds[one.name]) for one in given}
     filled = take(parameters, values, words)
     open_ones = [
         one for one in parameters if one.name not in filled.values and one.name not in filled.problems
@@ -95,6 +96,12 @@ def fill(parameters: Sequence[Parameter], text: str, words: Words) -> Filled:
         if parameter.type != "time" and not parameter.only_named:
             filled = _with(filled, parameter, *_read(parameter, rest, words))
     return _with_missing(parameters, filled)
+
+
+def _stated(one: naming.Stated, kind: str) -> str:
+    """Return what stands for a ``name=value``: a word, or several where its type may have them."""
+    is_long = kind == "time" or (kind == "names" and one.value.endswith(","))
+    return one.run if is_long and one.run else one.value.rstrip(",;")
 
 
 def take(parameters: Sequence[Parameter], given: Mapping[str, Json], words: Words) -> Filled:
@@ -295,6 +302,8 @@ def _read(parameter: Parameter, text: str, words: Words) -> tuple[Json, str, tup
         found = re.search(pattern, text, re.IGNORECASE)
         return (_number(parameter, found[1]) if found else None), "", ()
     held = naming.holds(text, names)
+    if held and parameter.type == "names":
+        return _without_all(held), "", ()
     if len(held) == 1:
         return held[0], "", ()
     if len(held) > 1:
@@ -318,6 +327,8 @@ def _coerced(
             return {parameter.name: _number(parameter, text)}
         case "boolean":
             return {parameter.name: _boolean(parameter, raw, text)}
+        case "names":
+            return {parameter.name: _names(parameter, raw, text, words)}
         case "string" | "choice":
             return {parameter.name: _name(parameter, text, words)}
 
@@ -354,6 +365,21 @@ def _boolean(parameter: Parameter, raw: Json, text: str) -> bool:
     if word in _NO | {"0"}:
         return False
     raise _NotUnderstoodError(f"{_noun(parameter).capitalize()} should be yes or no, not {_shown(text)}.")
+
+
+def _names(parameter: Parameter, raw: Json, text: str, words: Words) -> list[Json]:
+    """Return the names of a list, each one known; ``all`` stands for all there are at the time."""
+    parts = [str(one) for one in raw] if isinstance(raw, list | tuple) else _BETWEEN.split(text)
+    named = [_name(parameter, part.strip(), words) for part in parts if part.strip()]
+    if not named:
+        raise _NotUnderstoodError(f"{_noun(parameter).capitalize()} is empty.")
+    return _without_all(dict.fromkeys(named))
+
+
+def _without_all(names: Iterable[str]) -> list[Json]:
+    """Return names as a list; "all" beside others is a word of the sentence."""
+    named: list[Json] = [name for name in names if name != ALL]
+    return named or [ALL]
 
 
 def _name(parameter: Parameter, text: str, words: Words) -> str:

@@ -61,7 +61,7 @@ class _Model(BaseModel):
 
 
 class _Parameter(_Model):
-    type: Literal["string", "time", "integer", "number", "boolean", "choice"] = "string"
+    type: Literal["string", "time", "integer", "number", "boolean", "choice", "names"] = "string"
     required: bool = False
     ask: Text = ""
     options: Texts = ()
@@ -73,6 +73,8 @@ class _Parameter(_Model):
     def _can_be_chosen(self) -> _Parameter:
         if self.type == "choice" and not self.options and not self.options_from:
             raise ValueError("a choice needs options, or options_from")
+        if self.type == "names" and not self.options_from:
+            raise ValueError("names need options_from: what they are names of")
         if self.options and self.options_from:
             raise ValueError("has options and options_from; keep one of them")
         return self

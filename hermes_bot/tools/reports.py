@@ -13,6 +13,7 @@ from hermes_bot.tools.digests import digest_tool
 from hermes_bot.tools.items import item_tool
 from hermes_bot.tools.sql import databases
 from hermes_bot.tools.sqlreport import Queries, sql_report_tool
+from hermes_bot.tools.timeline import timeline_tool
 from hermes_bot.tools.weekly import week_tools
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def report_tools(
     reporting = Reporting(catalog, Ledger(db), redact)
     item = item_tool(reporting.ledger, catalog.zone)
     own = _configured(config, reporting) if config else ()
-    return ReportTools((digest_tool(reporting), *week_tools(reporting), *own, item), (item,))
+    shipped = (digest_tool(reporting), *week_tools(reporting), timeline_tool(reporting), *own, item)
+    return ReportTools(shipped, (item,))
 
 
 def _configured(config: Config, reporting: Reporting) -> tuple[Tool, ...]:

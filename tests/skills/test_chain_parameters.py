@@ -324,3 +324,35 @@ async def test_empty_values_are_no_values(tmp_path: Path) -> None:
     run = stage(tmp_path, "diagnose checkout in eu, last hour")
     run.params = {"service": "", "since": None, "region": " "}
     assert report_of(await run.result()) == "checkout 2026-11-03T07:15:00Z eu"
+
+
+@pytest.mark.parametrize(
+    ("text", "services"),
+    [
+        ("timeline of checkout since 9", ["checkout"]),
+        ("timeline of checkout, auth and worker since 9", ["checkout", "auth", "worker"]),
+        ("timeline of all services since 9", ["all"]),
+        ("timeline of all that postgres and auth did since 9", ["auth", "postgres"]),
+        ("run it services=checkout,auth since=9:00", ["checkout", "auth"]),
+        ("run it services=checkout, nginx-edge since=9:00", ["checkout", "nginx-edge"]),
+        ('run it services="auth and worker" since=9:00', ["auth", "worker"]),
+    ],
+)
+def test_several_names_are_a_list_and_all_means_all(text: str, services: list[str]) -> None:
+    names = Parameter("services", "names", is_required=True, ask="Which?", options_from="list_services")
+    filled = said(text, parameters=(names, LOGS[1]))
+    assert (filled.values["services"], filled.missing) == (services, ()), filled
+    assert filled.values["since"] == "2026-11-03T08:00:00Z"
+
+
+def test_names_that_are_not_known_are_named_back_and_all_is_offered() -> None:
+    names = (Parameter("services", "names", is_required=True, ask="Which?", options_from="list_services"),)
+    text, options, _ = asked(said("timeline", parameters=names), names)
+    assert (text, options[-1]) == ("Which?", "all")
+    assert said("timeline", "checkout and auth", parameters=names).values == {
+        "services": ["checkout", "auth"]
+    }
+    assert said("timeline", "7", parameters=names).values == {"services": ["all"]}
+    wrong = said("timeline services=checkout,shopp", parameters=names)
+    assert wrong.missing == ("services",)
+    assert "shopp" in wrong.problems["services"]
