@@ -364,6 +364,7 @@ class App:
 
     async def _begin(self, job: Job, lane: Lane) -> str | None:
         """Make the run of a task, once what its platform has for it is here."""
+        await self.runs.beginnings.count(job.inbox, job.messages)
         workspace = self.runs.workspace(lane.thread)
         files = await self._joiner.join(lane.thread, job.messages, workspace)
         return await self.runs.beginnings.begin(job.inbox, job.messages, files)

@@ -33,10 +33,9 @@ from hermes_bot.router import (
 from hermes_bot.runs.posts import LEAVE
 from hermes_bot.skills.saving import SAVE_SKILL
 from hermes_bot.state import OVER
-from hermes_bot.store import firings, inbox, outbox, questions, runs
+from hermes_bot.store import inbox, outbox, questions, runs
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
 
     from hermes_bot.commands import Commands
@@ -183,21 +182,8 @@ class Reception:
             await self._rooms.runs.fail(lane.run, say)
             self._rooms.outbox.wake()
         elif job.inbox:
-            await self._rooms.teller.notice(
-                lane.thread, f"crash-{job.inbox[0]}", f"I could not begin this: {say}"
-            )
-            for number in lane.in_hand:
-                await self._not_begun(number, say)
+            await self._rooms.teller.unbegun(lane.thread, lane.in_hand, say)
             self._over(lane.thread, "")
-
-    async def _not_begun(self, inbox_id: int, why: str) -> None:
-        """Be done with a message that could not become a run; a firing, whose task it was, has failed."""
-
-        def store(db: sqlite3.Connection) -> None:
-            inbox.finish(db, [inbox_id])
-            firings.unbegun(db, inbox_id, why, self._rooms.clock.now())
-
-        await self._rooms.db.transact("inbox.finish", store)
 
     async def opened(self, inbox_id: int) -> None:
         """Go on with a message whose thread is there now, or with the task of a firing."""
@@ -219,10 +205,10 @@ class Reception:
     async def _handle(self, accepted: Accepted) -> Reply | None:  # noqa: PLR0911 - one for each way on
         said, routed = accepted.incoming, self._route(accepted)
         refusal = await self._rooms.gate.refuses(said, routed, accepted.question)
-        if refusal is not None and said.firing:
-            await self._not_begun(accepted.id, refusal or "Its owner may not have it any more.")
-            return None
         if refusal is not None:
+            if said.firing:
+                await self._rooms.teller.unbegun(said.thread, (accepted.id,), refusal or "its owner may not.")
+                return None
             return await self._rooms.teller.reply(Reply(refusal) if refusal else None, accepted)
         if isinstance(routed, Task | GoOn | Command) and self._is_late(said):
             await self._rooms.teller.late(accepted)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot import __version__
 from hermes_bot.errors import StoreError
-from hermes_bot.store import care, outbox, runs, spend
+from hermes_bot.store import care, outbox, runs, schedules, spend
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 LATE_TICK = timedelta(seconds=60)  # upkeep looks every 15 s
+LATE_SCHEDULES = timedelta(seconds=90)  # they are looked at every 30 s
 LATE_START = timedelta(seconds=60)
 LATE_POST = timedelta(minutes=5)
 DEAD_SINCE = timedelta(days=1)
@@ -107,6 +108,11 @@ class Standee(Protocol):
         """What is done from time to time."""
         ...
 
+    @property
+    def schedules(self) -> Ticking:
+        """What fires by itself."""
+        ...
+
 
 async def standing(host: Standee) -> Json:
     """Return how the bot stands, as ``status`` shows it; ``troubles`` is empty where all is well."""
@@ -131,6 +137,11 @@ async def standing(host: Standee) -> Json:
         "unknown_posts": stored.unknown,
         "dead_posts": stored.dead,
         "last_tick": _iso(host.upkeep.ticked_at),
+        "schedules": {
+            "last_tick": _iso(host.schedules.ticked_at),
+            **stored.schedules,
+            "next_due": _iso(stored.next_due),
+        },
         "spent_today": {
             "tokens": stored.spent.tokens_in + stored.spent.tokens_out,
             "money": stored.spent.cost,
@@ -173,12 +184,17 @@ class _Stored:
     unknown: int
     dead: int
     spent: spend.Spent
+    schedules: Mapping[str, int]
+    next_due: datetime | None
 
 
 def _stored(db: sqlite3.Connection, now: datetime, today: date) -> _Stored:
     unknown = outbox.count(db, "unknown", now - care.RETENTION["outbox"])
     dead = outbox.count(db, "dead", now - DEAD_SINCE)
-    return _Stored(runs.count_open(db), outbox.oldest_unsent(db), unknown, dead, spend.of(db, today))
+    planned = schedules.counts(db), schedules.next_due(db)
+    return _Stored(
+        runs.count_open(db), outbox.oldest_unsent(db), unknown, dead, spend.of(db, today), *planned
+    )
 
 
 def _health(one: Health) -> Json:
@@ -250,6 +266,9 @@ def _late(host: Standee, stored: _Stored) -> Iterator[str]:
     ticked = host.upkeep.ticked_at or host.serving_since
     if host.serving_since is not None and ticked is not None and now - ticked > LATE_TICK:
         yield f"What is due was last looked after at {_said(ticked)}; it should be every 15 s."
+    looked = host.schedules.ticked_at or host.serving_since
+    if host.serving_since is not None and looked is not None and now - looked > LATE_SCHEDULES:
+        yield f"The scheduler last looked at {_said(looked)}; it should be every 30 s."
 
 
 def _short(host: Standee, free: int) -> Iterator[str]:

@@ -13,11 +13,11 @@ from hermes_bot.outbox import OPENING
 from hermes_bot.ports import POSTED
 from hermes_bot.runs.journal import post
 from hermes_bot.runs.posts import question_of
-from hermes_bot.store import inbox, outbox, runs
+from hermes_bot.store import firings, inbox, outbox, runs
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hermes_bot.inbox import Accepted, Inbox
     from hermes_bot.messages import ThreadKey
@@ -51,6 +51,22 @@ class Teller:
 
         def store(db: sqlite3.Connection) -> None:
             post(db, Outgoing(f"notice/{key}", thread, text, kind="notice"), "", self.clock.now())
+
+        await self.db.transact("notice", store)
+        self.outbox.wake()
+
+    async def unbegun(self, thread: ThreadKey, inbox_ids: Sequence[int], why: str) -> None:
+        """Be done with messages that could not become a run, and say so; one's firing has failed."""
+        now = self.clock.now()
+
+        def store(db: sqlite3.Connection) -> None:
+            planned = firings.planned_of(db, inbox_ids[0])
+            what = f"the planned `{planned.schedule}`" if planned else "this"
+            text = f"I could not begin {what}: {why}"
+            post(db, Outgoing(f"notice/crash-{inbox_ids[0]}", thread, text, kind="notice"), "", now)
+            inbox.finish(db, inbox_ids)
+            for number in inbox_ids:
+                firings.unbegun(db, number, why, now)
 
         await self.db.transact("notice", store)
         self.outbox.wake()

@@ -156,6 +156,12 @@ class SlackAdapter(Plain):
             self.name, team, channel, f"{NEW}direct-{person}-{self._setup.clock.monotonic():.6f}"
         )
 
+    async def reach(self, thread: ThreadKey) -> str:
+        """Return why nothing can be posted in a thread's channel; empty where it can."""
+        from hermes_slack.reaching import reach  # noqa: PLC0415 - as above
+
+        return await reach((await self._running()).workspaces, thread)
+
     async def check(self) -> Sequence[Finding]:
         """Look at everything that must be right on Slack's side."""
         from hermes_slack.doctor import examine  # noqa: PLC0415 - as above

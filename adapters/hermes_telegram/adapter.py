@@ -130,6 +130,15 @@ class TelegramAdapter(Plain):
             return None
         return self._chains.key(number, CHAT) if is_there else None
 
+    async def reach(self, thread: ThreadKey) -> str:
+        """Return why nothing can be posted in a chat; empty where it can."""
+        try:
+            return await self._api.barred(int(self._chats.now(thread.channel)), int(self.workspace))
+        except (PlaceGone, ContentRefused) as error:
+            return str(error)
+        except ValueError:
+            return f"{thread.channel!r} is no chat's id, which is a number such as -1001."
+
     async def check(self) -> Sequence[Finding]:
         """Look at the token, what the bot hears in groups, who else receives, and the menu."""
         return await look_at(self._api, self._setup, self._standing.health)

@@ -242,6 +242,25 @@ class Api:
         with ours(f"looking for the chat with {user}"):
             return (await self._bot.get_chat(user)).type == "private"
 
+    async def barred(self, chat: int, me: int) -> str:
+        """Return why the bot, whose own id is ``me``, may not post in a chat; empty where it may.
+
+        Raises:
+            PlaceGone: there is no such chat, or the bot is not in it.
+        """
+        with ours(f"looking at {chat}"):
+            kind = (await self._bot.get_chat(chat)).type
+            if kind == "private":
+                return ""
+            member = await self._bot.get_chat_member(chat, me)
+        if member.status in ("left", "kicked"):
+            return "I am not in that chat. Add me there, then say it again."
+        if getattr(member, "can_send_messages", True) is False:
+            return "I am restricted there and may not send messages. An admin can let me."
+        if kind == "channel" and not getattr(member, "can_post_messages", False):
+            return "I may not post in that channel. Make me an admin there who may post messages."
+        return ""
+
     async def download(self, file_id: str) -> bytes:
         """Return a person's file; Telegram gives out no more than 20 MB."""
         with ours("fetching a file"):

@@ -48,6 +48,8 @@ def status(context: typer.Context, *, as_json: AsJson = False) -> None:
 def _print(found: Mapping[str, Any], now: datetime) -> None:
     zone = ZoneInfo(found["timezone"])
     when = {name: _Moment(found[name], zone, now) for name in ("serving_since", "last_tick", "oldest_unsent")}
+    planned = {"looked": found["schedules"]["last_tick"], "next_due": found["schedules"]["next_due"]}
+    when |= {name: _Moment(text, zone, now) for name, text in planned.items()}
     print_table(
         ("platform", "state", "since", "last heard", "who and why"),
         [
@@ -102,6 +104,10 @@ def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tu
     yield "posts given up today", found["dead_posts"]
     yield "spent today", _spent(found["spent_today"])
     yield "last tick", when["last_tick"]
+    planned = found["schedules"]
+    yield "schedules", f"{planned['active']} active, {planned['paused']} paused"
+    yield "next due", when["next_due"]
+    yield "last look at schedules", when["looked"]
     yield "model", found["model"]
     yield "skills", found["skills"]
     size, free = found["database_bytes"] / _MIB, found["free_bytes"] / _MIB
@@ -128,5 +134,6 @@ class _Moment:
         if self._at is None:
             return "-"
         seconds = int((self._now - self._at).total_seconds())
-        size, unit = next((one for one in _UNITS if seconds >= one[0]), _UNITS[-1])
-        return f"{self._at:%Y-%m-%d %H:%M:%S %Z} ({max(0, seconds) // size} {unit} ago)"
+        size, unit = next((one for one in _UNITS if abs(seconds) >= one[0]), _UNITS[-1])
+        passed = f"in {abs(seconds) // size} {unit}" if seconds < 0 else f"{seconds // size} {unit} ago"
+        return f"{self._at:%Y-%m-%d %H:%M:%S %Z} ({passed})"

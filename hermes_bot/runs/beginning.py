@@ -6,11 +6,12 @@ import secrets
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from hermes_bot.errors import HermesError
 from hermes_bot.markdown import inert
 from hermes_bot.messages import Request
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import Earlier, before, joined_text
-from hermes_bot.runs.limits import limits_of, usual_profile
+from hermes_bot.runs.limits import MAX_STARTS, limits_of, usual_profile
 from hermes_bot.skills.expanding import EXPAND, ITEMS, item_asked
 from hermes_bot.state import Goal, Row
 from hermes_bot.store import audit, firings, inbox, journal, messages, reports, runs, threads
@@ -46,6 +47,18 @@ class Beginnings:
         """
         limits_of(request.profile, self._hands.profiles, request.limits)
 
+    async def count(self, inbox_ids: Sequence[int], said: Sequence[Incoming]) -> None:
+        """Count, before it, that work on a firing's task begins: nobody is there to see that it ends us.
+
+        Raises:
+            HermesError: it did so too often.
+        """
+        if not any(one.firing for one in said):
+            return
+        starts = await self._desk.db.transact("firing.begin", lambda db: inbox.attempt(db, inbox_ids))
+        if starts > MAX_STARTS:
+            raise HermesError(f"it was tried {MAX_STARTS} times, and each time I ended in the middle of it.")
+
     async def begin(self, inbox_ids: Sequence[int], said: Sequence[Incoming], files: str = "") -> str | None:
         """Make a run of a task's messages; None where they were cancelled or taken meanwhile.
 
@@ -71,7 +84,8 @@ class Beginnings:
             goal = self._goal(db, heard, files, earlier.lines)
             limits, changes = self._limits(goal.skill, request, asked.thread)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
-            runs.create(db, replace(record, profile=limits.profile, status="running"))
+            starts = 1 if asked.firing else 0  # the first one counts where nobody is there to see it
+            runs.create(db, replace(record, profile=limits.profile, status="running", attempts=starts))
             data: dict[str, Any] = {
                 "goal": asdict(goal),
                 "limits": asdict(limits),

@@ -22,7 +22,7 @@ from hermes_bot.messages import Fault, Json, Result, failed
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.errands import SCHEMA, SUMMARY, Errand, intake_of, read_errands
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk
-from hermes_bot.runs.lifecycle import MAX_STARTS
+from hermes_bot.runs.limits import MAX_STARTS
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import view_of
 from hermes_bot.state import APPROVE, DENY, OVER, Row

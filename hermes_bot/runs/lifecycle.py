@@ -17,6 +17,7 @@ from hermes_bot.runs import rows as change
 from hermes_bot.runs.answering import Questions
 from hermes_bot.runs.beginning import Beginnings
 from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk
+from hermes_bot.runs.limits import MAX_STARTS
 from hermes_bot.runs.view import RunView, view_of
 from hermes_bot.store import audit, inbox, journal, runs
 from hermes_bot.store.audit import Entry
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from hermes_bot.store.runs import RunRecord
 
 log = logging.getLogger(__name__)
-
-MAX_STARTS = 3  # a run that brings the process down is started again this often at most
 
 
 class Runs:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hermes_bot.config import Profile
     from hermes_bot.messages import ThreadKey
 
-
+MAX_STARTS = 3  # a run that brings the process down is started again this often at most
 PROFILES = {
     "chat": Limits(profile="chat", rounds=5),
     "task": Limits(profile="task", rounds=20),

@@ -29,6 +29,8 @@ RETENTION: Mapping[str, timedelta] = {
     "audit": timedelta(days=730),
     "memories": timedelta(0),  # each says itself when it goes; what is used lives on
     "alerts": timedelta(days=90),  # one that fires longer is told of anew
+    "firings": timedelta(days=180),
+    "schedules": timedelta(days=180),  # those that are over
     "hook_events": timedelta(days=7),  # far beyond any window of a signature
     "log_counts": timedelta(days=35),  # a week, the one before, and what is new to both
     "log_templates": timedelta(days=35),
@@ -45,6 +47,11 @@ _NEEDED = """WITH RECURSIVE needed(id) AS (
         SELECT other.id FROM needed JOIN runs ON runs.id = needed.id
         JOIN runs AS other ON other.id IN (runs.continues, runs.root, runs.parent))
     SELECT id FROM needed"""
+# every schedule can tell its history, however rarely it fires; those that are over need none
+_LAST_FIRINGS = """SELECT seq FROM (SELECT firings.seq,
+        row_number() OVER (PARTITION BY schedule ORDER BY firings.seq DESC) AS back
+        FROM firings JOIN schedules ON schedules.seq = schedule WHERE schedules.state <> 'over')
+    WHERE back <= 50"""
 _OLD = {
     "inbox": "state IN ('done', 'cancelled') AND at < :before",
     "outbox": "state IN ('sent', 'dead') AND at < :before",
@@ -57,6 +64,8 @@ _OLD = {
     "audit": "at < :before",
     "memories": "expires_at < :before",
     "alerts": "at < :before",
+    "firings": f"ended_at < :before AND seq NOT IN ({_LAST_FIRINGS})",
+    "schedules": "state = 'over' AND changed_at < :before AND seq NOT IN (SELECT schedule FROM firings)",
     "hook_events": "at < :before",
     # lines without a time are counted under the hour 0, and go with their template
     "log_counts": "hour > 0 AND hour < :before / 3600000",
@@ -68,6 +77,13 @@ _OLD = {
     "skills_state": "state = 'draft' AND at < :before",
 }
 
+_ODD = {
+    "SELECT name FROM schedules WHERE state = 'active' AND due_at IS NULL": (
+        "schedules: {} is active, but has no next time. Pause and resume it."
+    ),
+    """SELECT seq FROM firings WHERE state = 'queued' AND run = ''
+        AND inbox NOT IN (SELECT id FROM inbox)""": "firings: {} waits for a task that is not in the inbox.",
+}
 _KEYS = {"log_counts": "template, hour"}  # of tables without row ids
 
 
@@ -77,6 +93,7 @@ def check(db: sqlite3.Connection) -> list[str]:
     found = [line for line in told.splitlines() if line != "ok"]
     for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
         found.append(f"{table}: row {row} points at a row of {parent} that is not there.")
+    found += [sentence.format(*row) for sql, sentence in _ODD.items() for row in db.execute(sql)]
     if not audit.verify(db):
         found.append("audit: the chain is broken: a row was changed or removed.")
     return found

@@ -69,11 +69,11 @@ _NAMES = tuple(_COLUMNS.split(", "))
 _SELECT = f"SELECT seq, {_COLUMNS} FROM firings"  # noqa: S608 - all ours
 _CLAIM = f"INSERT OR IGNORE INTO firings ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - ours
 _OPEN = "state IN ('claimed', 'queued')"
-# its task is at work, or waits for somebody, or was never begun: what the run says counts, not when we looked
-_AT_WORK = """firings.state IN ('claimed', 'queued') AND NOT EXISTS (SELECT 1 FROM runs
-    WHERE runs.id = firings.run AND runs.status IN ('finished', 'stopped', 'failed', 'cancelled'))
-    AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = firings.inbox AND firings.run = ''
-    AND inbox.state IN ('done', 'cancelled'))"""
+# its task waits, is at work, or waits for somebody: what the run says counts, not when we looked
+_AT_WORK = """state IN ('claimed', 'queued') AND (state = 'claimed'
+    OR EXISTS (SELECT 1 FROM runs WHERE runs.id = firings.run AND status IN ('queued', 'running', 'waiting'))
+    OR (run = '' AND EXISTS (SELECT 1 FROM inbox
+        WHERE inbox.id = firings.inbox AND inbox.state IN ('queued', 'taken'))))"""
 
 
 def claim(db: sqlite3.Connection, one: Firing) -> int | None:

@@ -13,13 +13,29 @@ if TYPE_CHECKING:
 
     from hermes_bot.messages import ThreadKey
 
-_WITH_THREAD = ("inbox", "threads", "messages", "runs", "questions", "outbox", "posts", "alerts")
+_WITH_THREAD = (
+    "inbox",
+    "threads",
+    "messages",
+    "runs",
+    "questions",
+    "outbox",
+    "posts",
+    "alerts",
+    "schedules",
+)
 _WITH_CHANNEL = ("inbox", "outbox", "posts", "spend")
 _MOVE_MEMORIES = (
     "UPDATE memories SET channel = :after WHERE channel = :before",
     "UPDATE memories SET owner = :after WHERE owner = :before AND scope = 'channel'",
     """UPDATE memories SET owner = :after || substr(owner, :from)
         WHERE scope = 'thread' AND substr(owner, 1, length(:start)) = :start""",
+)
+_MOVE_TARGETS = (
+    """UPDATE schedules SET targets = (SELECT
+            json_group_array(CASE value WHEN :before THEN :after ELSE value END) FROM json_each(targets))
+        WHERE EXISTS (SELECT 1 FROM json_each(schedules.targets) WHERE value = :before)""",
+    "UPDATE OR IGNORE deliveries SET target = :after WHERE target = :before",
 )
 _MOVED = "moved"
 
@@ -46,7 +62,7 @@ def move_channel(db: sqlite3.Connection, old: ThreadKey, new: ThreadKey) -> None
         start = f"{before}/"
         db.execute(sql, (f"{after}/", len(start) + 1, len(start), start))
     values = {"after": after, "before": before, "start": f"{before}/", "from": len(before) + 1}
-    for sql in _MOVE_MEMORIES:
+    for sql in (*_MOVE_MEMORIES, *_MOVE_TARGETS):
         db.execute(sql, values)
 
 

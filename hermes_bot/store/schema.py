@@ -214,6 +214,7 @@ TABLES_4 = (
         changed_at INTEGER NOT NULL)""",
     "CREATE INDEX schedules_due ON schedules(due_at) WHERE state = 'active' AND due_at IS NOT NULL",
     "CREATE UNIQUE INDEX schedules_key ON schedules(key) WHERE key <> ''",
+    "CREATE INDEX schedules_thread ON schedules(thread)",
     # one planned moment of it, claimed once in any number of processes; ``inbox`` is the row of its task.
     # The row of a moment that was not worked on says why: missed, skipped, quiet, a holiday
     """CREATE TABLE firings (
@@ -224,7 +225,7 @@ TABLES_4 = (
         late INTEGER NOT NULL DEFAULT 0, asked_by TEXT NOT NULL DEFAULT '', at INTEGER NOT NULL,
         ended_at INTEGER)""",
     "CREATE UNIQUE INDEX firings_claim ON firings(schedule, planned_at, kind)",
-    "CREATE INDEX firings_open ON firings(seq) WHERE state IN ('claimed', 'queued')",
+    "CREATE INDEX firings_open ON firings(schedule, seq) WHERE state IN ('claimed', 'queued')",
     "CREATE INDEX firings_run ON firings(run) WHERE run <> ''",
     "CREATE INDEX firings_inbox ON firings(inbox) WHERE inbox IS NOT NULL",
     # what became of a firing's report in each place; ``key`` is that of its post

@@ -9,7 +9,7 @@ CREATE TABLE "_sqlite_migrations" (
 INSERT INTO "_sqlite_migrations" VALUES(1,'hermes_bot','m001_first_tables','2026-11-30 20:14:19.228400+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(2,'hermes_bot','m002_platforms','2026-11-30 23:24:11.149809+00:00');
 INSERT INTO "_sqlite_migrations" VALUES(3,'hermes_bot','m003_judgement','2026-12-01 03:37:39.983160+00:00');
-INSERT INTO "_sqlite_migrations" VALUES(4,'hermes_bot','m004_schedules','2026-12-01 07:27:27.948806+00:00');
+INSERT INTO "_sqlite_migrations" VALUES(4,'hermes_bot','m004_schedules','2026-12-01 09:18:56.576416+00:00');
 CREATE TABLE alerts (
         id INTEGER PRIMARY KEY AUTOINCREMENT, hook TEXT NOT NULL, grouping TEXT NOT NULL, key TEXT NOT NULL,
         began_at INTEGER NOT NULL, title TEXT NOT NULL, thread TEXT NOT NULL DEFAULT '',
@@ -208,8 +208,9 @@ CREATE INDEX approvals_run ON approvals(run);
 CREATE INDEX runs_parent ON runs(parent) WHERE parent <> '';
 CREATE INDEX schedules_due ON schedules(due_at) WHERE state = 'active' AND due_at IS NOT NULL;
 CREATE UNIQUE INDEX schedules_key ON schedules(key) WHERE key <> '';
+CREATE INDEX schedules_thread ON schedules(thread);
 CREATE UNIQUE INDEX firings_claim ON firings(schedule, planned_at, kind);
-CREATE INDEX firings_open ON firings(seq) WHERE state IN ('claimed', 'queued');
+CREATE INDEX firings_open ON firings(schedule, seq) WHERE state IN ('claimed', 'queued');
 CREATE INDEX firings_run ON firings(run) WHERE run <> '';
 CREATE INDEX firings_inbox ON firings(inbox) WHERE inbox IS NOT NULL;
 CREATE UNIQUE INDEX deliveries_firing ON deliveries(firing, target);
