@@ -16,6 +16,7 @@ from hermes_bot.ports import Finding, Prompt
 from hermes_bot.state import Goal, Limits, RunState
 from hermes_bot.tools.optional import optional_tools
 from hermes_bot.tools.sql import can_ask_postgres, databases
+from hermes_bot.web import missing_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
     found = [_secrets(config), *await _models(config, host.clock), *_readable(config)]
     if problem := without_meaning(config):
         found.append(Finding("warning", "memory", problem))
-    found += [*_off(config), *await _databases(config)]
+    found += [*_off(config), *_looked_at(config), *await _databases(config)]
     found += await _sandbox(host)
     platforms = host.platforms.health()
     missing = [name for name, section in config.adapters if section is not None and name not in platforms]
@@ -118,6 +119,16 @@ def _off(config: Config) -> Iterator[Finding]:
     for name, why in optional_tools(config).off.items():
         is_wanted = {"web_search": config.web.search is not None, "sql_query": bool(config.sql.sources)}
         yield Finding("warning" if is_wanted.get(name, False) else "ok", name, f"Off. {why}")
+
+
+def _looked_at(config: Config) -> Iterator[Finding]:
+    """Say what keeps services from being looked at; the looks themselves are the report's."""
+    if config.health.checks and (missing := missing_client()):
+        yield Finding("warning", "service-health", f"No service can be looked at. {missing}")
+    for name, check in config.health.checks.items():
+        if check.ca_file is not None and not os.access(check.ca_file, os.R_OK):
+            say = f"{check.ca_file}: the bot's user may not read it, or it is not there."
+            yield Finding("bad", f"service {name}", f"{say} Correct [health.checks.{name}] ca_file.")
 
 
 async def _databases(config: Config) -> list[Finding]:

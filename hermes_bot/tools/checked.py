@@ -173,9 +173,9 @@ def _item(number: int, one: Checked, show: Moments) -> dict[str, Json]:
         "state": one.state,
         "grade": one.grade,
         "sentence": _sentence(one, show),
-        "latency": f"{one.seen.latency_ms:,} ms" if one.seen.status else NONE,
+        "latency": f"{one.seen.latency_ms:,}" if one.seen.status else NONE,
         "usual": _usual(one.before.latencies),
-        "certificate": _left(one),
+        "certificate": NONE if one.days_left is None else f"{one.days_left} d",
         "text": f"{one.check.method} {_address(one.check.url)}",
         "facts": _facts(one, show),
         "counts": _fails(one.before.fails, show),
@@ -212,15 +212,15 @@ def _warnings(one: Checked, show: Moments) -> list[str]:
         said.append(f"slow: {one.seen.latency_ms:,} ms, more than {limit:,} ms")
     if one.ends_soon and one.seen.expires_at is not None:
         left = one.days_left or 0
-        days = "today" if left == 0 else f"in {left} {'day' if left == 1 else 'days'}"
-        said.append(f"its certificate ends {days}, {show.short(one.seen.expires_at)}")
+        when = f"in {_days(left)}" if left else "today"
+        said.append(f"its certificate ends {when}, {show.short(one.seen.expires_at)}")
     return said
 
 
 def _usual(latencies: Sequence[int]) -> str:
     if not latencies:
         return NONE
-    return f"{percentile(latencies, 50):,} / {percentile(latencies, 95):,} ms"
+    return f"{percentile(latencies, 50):,}/{percentile(latencies, 95):,}"
 
 
 def percentile(values: Sequence[int], per_cent: int) -> int:
@@ -228,10 +228,7 @@ def percentile(values: Sequence[int], per_cent: int) -> int:
     return values[max(0, -(-per_cent * len(values) // 100) - 1)]
 
 
-def _left(one: Checked) -> str:
-    left = one.days_left
-    if left is None:
-        return NONE
+def _days(left: int) -> str:
     return f"{left} {'day' if left == 1 else 'days'}"
 
 
@@ -264,7 +261,7 @@ def _facts(one: Checked, show: Moments) -> list[Json]:
     if one.changes:
         facts.append(f"{one.changes} changes in the last {len(one.before.recent) + 1} looks")
     if seen.expires_at:
-        facts.append(f"Its certificate ends {show.long(seen.expires_at)} ({_left(one)} left)")
+        facts.append(f"Its certificate ends {show.long(seen.expires_at)} ({_days(one.days_left or 0)} left)")
     return facts
 
 

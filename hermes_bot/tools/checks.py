@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -50,6 +51,8 @@ class Services:
     checks: Mapping[str, HealthCheck]
     web: Web
     _doors: dict[Path | None, Door] = field(default_factory=dict)
+    # as many as looks: a name that nobody answers for must not hold up another
+    _lookups: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(_AT_ONCE, "hermes-look"))
 
     def names(self) -> tuple[str, ...]:
         """Return the services' names, in the order of the configuration."""
@@ -77,11 +80,14 @@ class Services:
         Raises:
             ToolError: ``unreadable``: its file of authorities.
         """
+        from hermes_bot.web.pinned import system_resolver  # noqa: PLC0415 - it needs the extra
+
         if check.ca_file not in self._doors:
             allowed = [Pass(one.host, one.address) for one in self.web.allow]
             own = [_port_of(one.url) for one in self.checks.values()]
             policy = Policy(self.web.ports, (*allowed, *own))
-            self._doors[check.ca_file] = Door(policy, Limits(seconds=_LONGEST), trust=_trust(check.ca_file))
+            resolve, trust = system_resolver(self._lookups), _trust(check.ca_file)
+            self._doors[check.ca_file] = Door(policy, Limits(seconds=_LONGEST), resolve=resolve, trust=trust)
         return self._doors[check.ca_file]
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from clock import FakeClock
+from reports.logroom import log_room
+from tools.toolroom import a_run, call, context
 from world import running
 
 from hermes_bot.config import Health, HealthCheck, InnerHost, Web
+from hermes_bot.offline import match_skill
+from hermes_bot.plugins import skills_dir
+from hermes_bot.skills import read_registry
 from hermes_bot.store import runs
+from hermes_bot.store.scratch import Ledger
+from hermes_bot.tools.checks import Services, health_tool
 
 pytest.importorskip("cryptography")
 pytest.importorskip("httpx2")
@@ -83,7 +90,7 @@ async def world(tmp_path: Path) -> Any:
 
 
 FOOT = (
-    "_Usual: half of the answers of the last 7 days, and 95 % of them, were there by then. Times are UTC. "
+    "_ms until the first byte; p50 and p95 are of the last 7 days. Times are UTC. "
     "Reply “expand item 1” for all of it._"
 )
 
@@ -97,8 +104,8 @@ async def test_services_that_are_well_are_one_line_and_a_table(world: World) -> 
     room = await world.room(shop={"url": f"{shop.url}/health"}, till={"url": till.url})
     assert lines(await room.report()) == [
         "**All 2 services are well.**",
-        "| 1 | shop | ok | 0 ms | \N{EN DASH} |",
-        "| 2 | till | ok | 0 ms | \N{EN DASH} |",
+        "| 1 | shop | ok | 0 | \N{EN DASH} |",
+        "| 2 | till | ok | 0 | \N{EN DASH} |",
         FOOT,
     ]
     assert shop.asked[0].path == "/health"
@@ -114,7 +121,7 @@ async def test_a_service_is_down_since_its_first_bad_look_and_back_after_that_ti
         room.pass_time(5 * MINUTE)
         report = await room.report()
         assert "**1 of 2 services is down.**" in report
-        assert "| 1 | shop | DOWN | 0 ms |" in report
+        assert "| 1 | shop | DOWN | 0 |" in report
         said.append(next(line for line in lines(report) if line.startswith("1. ")))
     assert said == [
         "1. **shop** down since 08:20, new: it answered 503 Service Unavailable",
@@ -153,7 +160,7 @@ async def test_a_slow_answer_is_warned_of_and_the_usual_one_said(world: World) -
     shop.takes = 1.25
     report = await room.report()
     assert "**shop is up, and to look at.**" in report
-    assert "| 1 | shop | slow | 1,250 ms | 120 / 900 ms |" in report
+    assert "| 1 | shop | slow | 1,250 | 120/900 |" in report
     assert "1. **shop** slow: 1,250 ms, more than 1,000 ms" in report
 
 
@@ -244,9 +251,9 @@ async def test_a_certificate_is_warned_of_before_it_ends_and_called_by_its_fault
         assert said in report, report
     assert "| over | BAD CERTIFICATE |" in report
     (soon,) = (line for line in lines(report) if line.startswith("| 5 |"))
-    assert soon.startswith("| 5 | soon | certificate | 0 ms |")
-    assert soon.endswith("| 3 days |")
-    assert "45 days |" in report
+    assert soon.startswith("| 5 | soon | certificate | 0 |")
+    assert soon.endswith("| 3 d |")
+    assert "45 d |" in report
     assert ends in await room.in_thread("expand item 5")
 
 
@@ -318,3 +325,39 @@ async def test_slow_services_are_looked_at_side_by_side(world: World) -> None:
     checks = {f"s{n}": {"url": await world.raw(meet)} for n in range(8)}
     room = await world.room(**checks)
     assert "**All 8 services are well.**" in await room.report()
+
+
+async def test_a_run_that_looks_again_after_a_crash_leaves_one_look(world: World, tmp_path: Path) -> None:
+    shop = await world.service()
+    async with log_room(tmp_path, clock=world.clock) as room:
+        checks = {"shop": HealthCheck(url=shop.url)}
+        tool = health_tool(Services(checks, INNER), Ledger(room.db), room.zone)
+        for status in (200, 503):
+            shop.status = status
+            where = replace(context(tmp_path, world.clock), state=a_run("r1"))
+            came = await call(tool, {}, where)
+            assert came.status == "ok", came
+        rows = await room.db.read(lambda db: db.execute("SELECT run, ok FROM health_checks").fetchall())
+        assert [tuple(row) for row in rows] == [("r1", 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "skill"),
+    [
+        ("are all services up?", "service-health"),
+        ("which service is down?", "service-health"),
+        ("when do our certificates expire?", "service-health"),
+        ("sql report of the signups", "sql-report"),
+        ("incident timeline of checkout and payments for the last 2 hours", "incident-timeline"),
+        ("timeline since 9", "incident-timeline"),
+        ("what happened to checkout yesterday?", "log-diagnosis"),
+        ("why is checkout down?", "log-diagnosis"),
+        ("how many orders did we have yesterday?", ""),
+        ("check checkout", ""),
+        ("what is the status?", ""),
+    ],
+)
+def test_the_words_of_these_reports_call_them_and_no_other(text: str, skill: str) -> None:
+    cards = read_registry([skills_dir()]).cards()
+    found = match_skill(text, cards, known=("checkout", "payments"), threshold=1.0)
+    assert (found[0] if found else "") == skill
