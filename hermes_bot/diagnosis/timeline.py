@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from hermes_bot.diagnosis.exhibits import is_of, spells_of
@@ -12,12 +13,13 @@ from hermes_bot.diagnosis.marks import Marker, MarkKind
 from hermes_bot.diagnosis.pipeline import Reading, find_in
 from hermes_bot.diagnosis.quotes import quote_places
 from hermes_bot.diagnosis.values import Level
+from hermes_bot.errors import ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hermes_bot.diagnosis.selection import LogQuery
-    from hermes_bot.diagnosis.values import Finding, Findings, Place, Quote, Template
+    from hermes_bot.diagnosis.values import Finding, Findings, Place, Quote, Record, Template
 
 EventKind = Literal["begin", "peak", "end", "first"] | MarkKind
 
@@ -26,6 +28,7 @@ _PEAK_LEAST = 5  # lines a minute
 _MOST_FIRSTS = 30
 _QUOTED = 5
 _MINUTE = 60
+_LOOK_UP = 2_000  # records after which the asker is asked whether to go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +77,23 @@ class Story:
     notes: tuple[str, ...] = ()
 
 
-def story_of(query: LogQuery, now: datetime) -> Story:
+def story_of(query: LogQuery, now: datetime, is_over: Callable[[], bool] = lambda: False) -> Story:
     """Read a service's log and tell its story of a window. Blocking; run it in a thread.
 
+    ``is_over`` says whether nobody waits for it any more.
+
     Raises:
-        ToolError: nothing can be read; its text says why in plain words.
+        ToolError: nothing can be read, or nobody waits; its text says why in plain words.
     """
     reading, marker = Reading.of(query, now), Marker(query.since)
-    found = find_in(reading, marker)
+    seen = count()
+
+    def watch(record: Record) -> None:
+        if next(seen) % _LOOK_UP == 0 and is_over():
+            raise ToolError("timeout", "Nobody waits for this any more.")
+        marker(record)
+
+    found = find_in(reading, watch)
     firsts = _firsts(found, query) if marker.reaches_back else []
     places = [one.first for one in found.candidates] + [one.heads[0] for one in firsts]
     places += [place for one in found.candidates for place in one.evidence[:_QUOTED]]

@@ -1,6 +1,7 @@
 """Knows the tool behind ``incident-timeline``: it gathers what logs, alerts and people tell of a window."""
 
 import asyncio
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -111,13 +112,16 @@ async def _stories(
     window: _Window, workers: Workers, now: datetime
 ) -> tuple[dict[str, Story], dict[str, str]]:
     """Return what each log tells, and why others could not be read; these cost only themselves."""
-    stories, unread = dict[str, Story](), dict[str, str]()
-    async with asyncio.timeout(SECONDS) as limit:
-        for name, query in window.queries.items():
-            try:
-                stories[name] = await workers.call(partial(story_of, query, now), limit)
-            except ToolError as error:
-                unread[name] = str(error)
+    stories, unread, over = dict[str, Story](), dict[str, str](), threading.Event()
+    try:
+        async with asyncio.timeout(SECONDS) as limit:
+            for name, query in window.queries.items():
+                try:
+                    stories[name] = await workers.call(partial(story_of, query, now, over.is_set), limit)
+                except ToolError as error:
+                    unread[name] = str(error)
+    finally:
+        over.set()
     return stories, unread
 
 
@@ -128,10 +132,12 @@ async def _with_others(found: Gathered, reporting: Reporting, ctx: ToolContext) 
     span = incidents.Span(since, found.until)
     thread, run = ctx.state.thread, ctx.state.run
     ledger, channel = reporting.ledger, channel_of(ctx.state.thread)
+    planned = ctx.state.planned
+    is_for_others = planned is not None and len(planned.targets) > 1  # who were not told of these alerts
     return replace(
         found,
         since=since,
-        alerts=await ledger.read(lambda db: incidents.alerted(db, channel, span)),
+        alerts=() if is_for_others else await ledger.read(lambda db: incidents.alerted(db, channel, span)),
         said=await ledger.read(lambda db: incidents.said(db, thread, run, span)),
         did=await ledger.read(lambda db: incidents.did(db, thread, run, span)),
     )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from hermes_bot.markdown import clip_line
+from hermes_bot.markdown import clip_line, escaped
 from hermes_bot.skills.expanding import ITEMS
 from hermes_bot.tools.moments import Moments, lasting
 
@@ -23,7 +23,7 @@ Kind = Literal["alert", "resolved", "event", "said", "answered", "did"]
 
 SHOWN, WHOLE = 20, 500
 _AT_ONCE = timedelta(seconds=5)  # logs whose times are this close do not say which was first
-_TEXT_CHARS = 160
+_TEXT_CHARS, _NAME_CHARS = 160, 40
 _MOST_BINS = 120
 _STEPS = (1, 5, 15, 60, 6 * 60, 24 * 60)  # minutes
 _WEIGHTS: Mapping[EventKind | Kind, int] = {
@@ -108,7 +108,7 @@ class Gathered:
     def _of_people(self) -> Iterator[Entry]:
         for one in self.said:
             kind: Kind = "answered" if one.is_ours else "said"
-            yield Entry(one.at, kind, "bot" if one.is_ours else one.name, _WORDS[kind], one.text)
+            yield Entry(one.at, kind, "bot" if one.is_ours else _name(one.name), _WORDS[kind], one.text)
         for done in self.did:
             yield Entry(done.at, "did", "bot", _WORDS["did"], done.tool)
 
@@ -134,6 +134,11 @@ class Gathered:
         """When the last error of the incident was logged; None where they go on."""
         ends = [one.ended for one in self.stories.values() if one.ended]
         return None if self.goes_on else max(ends, default=None)
+
+
+def _name(text: str) -> str:
+    """Return a person's name as text that nothing in it changes."""
+    return escaped(clip_line(text, _NAME_CHARS)) or "somebody"
 
 
 def _what(event: Event) -> str:
