@@ -95,10 +95,7 @@ def story_of(query: LogQuery, now: datetime, is_over: Callable[[], bool] = lambd
 
     found = find_in(reading, watch)
     firsts = _firsts(found, query) if marker.reaches_back else []
-    places = [one.first for one in found.candidates] + [one.heads[0] for one in firsts]
-    places += [place for one in found.candidates for place in one.evidence[:_QUOTED]]
-    about = [(place, None) for place in places]
-    quotes = {(one.file, one.line): one for one in quote_places(about, reading.files)}
+    quotes = _quotes(found, firsts, reading)
     end = found.last_at or query.until or now
     events = [event for one in found.candidates for event in _course(one, end, quotes)]
     events += [_first(one, quotes) for one in firsts]
@@ -119,6 +116,14 @@ def story_of(query: LogQuery, now: datetime, is_over: Callable[[], bool] = lambd
         Counter(minute for one in found.candidates for minute in _minutes(one)),
         found.notes,
     )
+
+
+def _quotes(found: Findings, firsts: Sequence[Template], reading: Reading) -> dict[tuple[str, int], Quote]:
+    """Return the lines that bear the story out, read again in one pass over their files."""
+    places = [one.first for one in found.candidates] + [one.heads[0] for one in firsts]
+    places += [place for one in found.candidates for place in one.evidence[:_QUOTED]]
+    lines = quote_places([(place, None) for place in places], reading.files)
+    return {(one.file, one.line): one for one in lines}
 
 
 def _course(finding: Finding, end: datetime, quotes: dict[tuple[str, int], Quote]) -> Iterator[Event]:

@@ -9,7 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from hermes_bot.messages import Json
 
 NEAR = 0.75
 NEAR_SPLIT = 0.9
@@ -17,6 +19,8 @@ MIN_NEAR = 3
 MAX_WORDS = 80
 READ_CHARS = 3_000
 READ_TAIL = 1_000
+ALL = "all"  # of what a list of names could hold
+_BETWEEN = re.compile(r"[,;&+、\N{FULLWIDTH COMMA}]|\band\b|\bund\b|和")
 _QUOTES = str.maketrans(
     {**dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"), "\u00a0": " "}
 )
@@ -98,6 +102,17 @@ def holds(text: str, names: Sequence[str]) -> tuple[str, ...]:
         if count:
             found.append(name)
     return tuple(name for name in names if name in found)
+
+
+def listed(text: str) -> list[str]:
+    """Return the parts of a list as people write one: "a, b and c"."""
+    return _BETWEEN.split(text)
+
+
+def without_all(names: Iterable[str]) -> list[Json]:
+    """Return names as a list, each once; "all" beside others is a word of the sentence."""
+    named: list[Json] = [name for name in dict.fromkeys(names) if name != ALL]
+    return named or [ALL]
 
 
 def near(text: str, names: Sequence[str]) -> tuple[tuple[str, ...], str]:

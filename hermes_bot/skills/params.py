@@ -11,7 +11,7 @@ from hermes_bot.skills import naming
 from hermes_bot.timewords import TIME_EXAMPLES, find_window, mentions_deploy, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from zoneinfo import ZoneInfo
 
@@ -22,14 +22,12 @@ if TYPE_CHECKING:
 Options: TypeAlias = "Mapping[str, Callable[[], Sequence[str]]]"
 
 MAX_OPTIONS = 8
-ALL = "all"  # of what a list of names could hold
 LAST_DEPLOY = "since the last deploy"  # stays words: only the logs know when that was
 _SHOWN_NAMES = 30
 _SHOWN_CHARS = 60
 _YES = frozenset({"yes", "y", "yes please", "right", "correct", "sure", "ok", "yep", "yeah"})
 _NO = frozenset({"no", "n", "nope", "false", "off"})
 _NOTHING = frozenset({"", "no", "none", "skip", "nothing", "-"})
-_BETWEEN = re.compile(r"[,;&+、\N{FULLWIDTH COMMA}]|\band\b|\bund\b|和")
 _ENDS = ("until", "to", "end", "till")
 
 
@@ -71,7 +69,7 @@ def offered(parameter: Parameter, options: Options) -> tuple[str, ...]:
     if parameter.options_from:
         provider = options.get(parameter.options_from)
         names = tuple(provider()) if provider else ()
-        return (*names, ALL) if names and parameter.type == "names" else names
+        return (*names, naming.ALL) if names and parameter.type == "names" else names
     return parameter.options
 
 
@@ -303,7 +301,7 @@ def _read(parameter: Parameter, text: str, words: Words) -> tuple[Json, str, tup
         return (_number(parameter, found[1]) if found else None), "", ()
     held = naming.holds(text, names)
     if held and parameter.type == "names":
-        return _without_all(held), "", ()
+        return naming.without_all(held), "", ()
     if len(held) == 1:
         return held[0], "", ()
     if len(held) > 1:
@@ -369,17 +367,11 @@ def _boolean(parameter: Parameter, raw: Json, text: str) -> bool:
 
 def _names(parameter: Parameter, raw: Json, text: str, words: Words) -> list[Json]:
     """Return the names of a list, each one known; ``all`` stands for all there are at the time."""
-    parts = [str(one) for one in raw] if isinstance(raw, list | tuple) else _BETWEEN.split(text)
+    parts = [str(one) for one in raw] if isinstance(raw, list | tuple) else naming.listed(text)
     named = [_name(parameter, part.strip(), words) for part in parts if part.strip()]
     if not named:
         raise _NotUnderstoodError(f"{_noun(parameter).capitalize()} is empty.")
-    return _without_all(dict.fromkeys(named))
-
-
-def _without_all(names: Iterable[str]) -> list[Json]:
-    """Return names as a list; "all" beside others is a word of the sentence."""
-    named: list[Json] = [name for name in names if name != ALL]
-    return named or [ALL]
+    return naming.without_all(named)
 
 
 def _name(parameter: Parameter, text: str, words: Words) -> str:

@@ -15,7 +15,7 @@ from hermes_bot.diagnosis.timeline import Story, story_of
 from hermes_bot.errors import ToolError
 from hermes_bot.messages import Result
 from hermes_bot.ports import ToolContext
-from hermes_bot.skills.params import ALL
+from hermes_bot.skills.naming import ALL
 from hermes_bot.store import incidents
 from hermes_bot.store.columns import channel_of
 from hermes_bot.tools.catalog import LogCatalog

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -311,6 +312,16 @@ async def test_looks_of_another_channel_are_another_story(world: World) -> None:
 async def test_without_a_service_set_up_the_report_says_how(world: World) -> None:
     room = await world.room()
     assert "There are no services to look at yet. Name them in hermes.toml" in await room.report()
+
+
+async def test_without_the_extra_the_skill_says_what_to_install(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)  # as where it is not installed
+    room = await world.room(shop={"url": "https://shop.example"})
+    said = await room.report()
+    assert "service-health stopped at step look (check_services): Services cannot be looked at." in said
+    assert "pip install 'hermes-bot[web]'" in said
 
 
 async def test_slow_services_are_looked_at_side_by_side(world: World) -> None:
