@@ -123,8 +123,8 @@ def _off(config: Config) -> Iterator[Finding]:
 
 def _looked_at(config: Config) -> Iterator[Finding]:
     """Say what keeps services from being looked at; the looks themselves are the report's."""
-    if config.health.checks and (missing := missing_client()):
-        yield Finding("warning", "service-health", f"No service can be looked at. {missing}")
+    if config.health.checks and (missing := missing_client("Services cannot be looked at")):
+        yield Finding("warning", "service-health", missing)
     for name, check in config.health.checks.items():
         if check.ca_file is not None and not os.access(check.ca_file, os.R_OK):
             say = f"{check.ca_file}: the bot's user may not read it, or it is not there."

@@ -122,10 +122,8 @@ def health_tool(services: Services, ledger: Ledger, zone: ZoneInfo) -> Tool:
     ) -> Result:
         """Look at the configured services over HTTP (at most 200): status, latency, certificate."""
         names = services.chosen(service)
-        if names and (missing := missing_client()):
-            raise ToolError(
-                "off", missing.replace("Web pages cannot be fetched", "Services cannot be looked at")
-            )
+        if names and (missing := missing_client("Services cannot be looked at")):
+            raise ToolError("off", missing)
         now = ctx.clock.now()
         seen = await _all(services, names, ctx)
         scope, run = scope_of(ctx.state), ctx.state.run

@@ -38,10 +38,10 @@ _MAY_PASS = frozenset(
 )  # RFC 9110 §15: another try may find another answer
 
 
-def missing_client() -> str:
-    """Say why nothing can be fetched at all; empty where it can."""
+def missing_client(without: str = "Web pages cannot be fetched") -> str:
+    """Say what cannot be done without the client, and how to have it; empty where it is there."""
     if find_spec("httpx2") is None:
-        return "Web pages cannot be fetched: pip install 'hermes-bot[web]'."
+        return f"{without}: pip install 'hermes-bot[web]'."
     return ""
 
 
