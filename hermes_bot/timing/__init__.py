@@ -4,6 +4,21 @@ Cron is wall-clock time in an IANA zone, by crontab(5) and Debian's rules for cl
 elapsed time, counted from where it was begun; ``once`` is one moment.
 """
 
-from hermes_bot.timing.rule import Rule, RuleKind
+from hermes_bot.timing.calendar import Calendar
+from hermes_bot.timing.reading import read_rule
+from hermes_bot.timing.rule import Rule, RuleKind, between, next_after, occurrences
+from hermes_bot.timing.saying import in_words
+from hermes_bot.timing.zones import moment_of, zone_of
 
-__all__ = ["Rule", "RuleKind"]
+__all__ = [
+    "Calendar",
+    "Rule",
+    "RuleKind",
+    "between",
+    "in_words",
+    "moment_of",
+    "next_after",
+    "occurrences",
+    "read_rule",
+    "zone_of",
+]
