@@ -2,7 +2,8 @@
 
 A platform that can be asked for a post is sent it; where it cannot be asked, something short is placed
 and the text edited in, which can be done again without doubling. Files come before the text that points
-at them because they are parts of their own, and a part goes after the former's receipt.
+at them because they are parts of their own, and a part goes after the former's receipt; only what opens a
+thread is text first.
 """
 
 from __future__ import annotations

@@ -228,12 +228,12 @@ class Outbox:
         thread = _opened(row.message.thread, shown.posted)
         if not row.message.edits:
             posts.shown(db, Slot(thread, key, row.number), shown.posted, now)
+        if thread != row.message.thread:  # the parts behind the first go into the thread that it opened
+            moves.open_thread(db, row.message.thread, thread)
         if not row.is_last:
             outbox.part_sent(db, key, row.number, shown.posted, now)
             return
         outbox.sent(db, key, shown.posted, now)
-        if thread != row.message.thread:
-            moves.open_thread(db, row.message.thread, thread)
         if key.startswith(QUESTION) and key.count("/") == 1:
             questions.posted(db, key.removeprefix(QUESTION), shown.posted, now)  # only now it counts as asked
         if shown.is_old and row.message.kind != "notice":

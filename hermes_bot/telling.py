@@ -13,6 +13,7 @@ from hermes_bot.outbox import OPENING
 from hermes_bot.ports import POSTED
 from hermes_bot.runs.journal import post
 from hermes_bot.runs.posts import question_of
+from hermes_bot.schedules.settling import count_end
 from hermes_bot.store import firings, inbox, outbox, runs
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ class Teller:
             post(db, Outgoing(f"notice/crash-{inbox_ids[0]}", thread, text, kind="notice"), "", now)
             inbox.finish(db, inbox_ids)
             for number in inbox_ids:
-                firings.unbegun(db, number, why, now)
+                firing = firings.of_inbox(db, number)
+                if firings.unbegun(db, number, why, now) and firing is not None:
+                    count_end(db, firing.schedule, now, why)
 
         await self.db.transact("notice", store)
         self.outbox.wake()
@@ -110,7 +113,7 @@ class Teller:
         if message.key.startswith(POSTED):  # by a tool: it is told where its run is
             home = (await self.runs.view(row.run)).record.thread
             await self.notice(home, f"dead-{message.key}", f"My post elsewhere was refused: {error}")
-        elif isinstance(error, PlaceGone):
+        elif isinstance(error, PlaceGone) and not await self._is_planned(row):
             await self._tell_asker(row, error)
         if message.key.startswith(OPENING):
             await self.inbox.finish(int(message.key.removeprefix(OPENING)))
@@ -120,6 +123,10 @@ class Teller:
             say = f"I have an answer that this platform refuses to show ({error})."
             await self.notice(message.thread, f"dead-{message.key}", f"{say} Run `{row.run}` holds it.")
         self.outbox.wake()
+
+    async def _is_planned(self, row: OutboxRow) -> bool:
+        """Whether a post is a scheduled run's: its owner hears from the schedule what follows."""
+        return await self.db.read(lambda db: firings.of_run(db, row.run) is not None) if row.run else False
 
     async def _tell_asker(self, row: OutboxRow, error: PlaceGone) -> None:
         """Tell who asked, in private and once a place and day, that nothing can be posted there any more."""

@@ -58,6 +58,8 @@ class Room:
 def parts(message: Outgoing, room: Room) -> tuple[Outgoing, ...]:
     """Return the posts of a message, in order: each of its files and then its text.
 
+    What opens a thread begins with its text: files go into the thread, which only the text can name.
+
     The first answers what the message answers; the first of the text takes the place of what the message
     edits; buttons are under the last. Blank text is no part, unless there is something to choose.
     """
@@ -70,7 +72,7 @@ def parts(message: Outgoing, room: Room) -> tuple[Outgoing, ...]:
     if texts:
         texts[0] = replace(texts[0], edits=message.edits)
         texts[-1] = replace(texts[-1], buttons=message.buttons)
-    every = (*posts, *texts)
+    every = (*texts, *posts) if texts and message.thread.is_new else (*posts, *texts)
     return tuple(replace(post, reply_to="") if index else post for index, post in enumerate(every))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hermes_bot.errors import RunOver
 from hermes_bot.fold import apply, fold
 from hermes_bot.runs.posts import budget_post, final_post, question_post, share_post, tame_question
+from hermes_bot.runs.reporting import report
 from hermes_bot.runs.spending import shares_of
 from hermes_bot.state import OVER, Note, Row, Share
 from hermes_bot.store import (
@@ -201,9 +202,11 @@ def follow(db: sqlite3.Connection, state: RunState, now: datetime) -> None:
         asked = question_post(state, question, _answered_message(db, state.run))
         post(db, asked, state.run, now, outside=asks_for_outsiders(state))
     elif state.status in OVER:
-        post(
-            db, final_post(state, _answered_message(db, state.run)), state.run, now, outside=state.is_tainted
-        )
+        answers = _answered_message(db, state.run)
+        if state.planned:
+            report(db, state, answers, now)
+        else:
+            post(db, final_post(state, answers), state.run, now, outside=state.is_tainted)
         inbox.finish(db, [stored.id for stored in inbox.of_run(db, state.run)])
 
 
@@ -289,6 +292,8 @@ def _book(db: sqlite3.Connection, state: RunState, rows: Sequence[Row], zone: tz
             payer = Payer(state.run, state.asker, channel_of(state.thread))
             day = row.at.astimezone(zone).date()
             spend.book(db, day, payer, Spent(row.tokens_in, row.tokens_out, row.cost))
+        if state.planned and state.thread.is_new:  # its report is the one post that is due there
+            continue
         for told in row.data.get("told_shares", ()):
             say = share_post(state, Share(**told), row.at.astimezone(zone).date())
             post(db, say, state.run, row.at)

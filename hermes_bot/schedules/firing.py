@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import ScheduleError
 from hermes_bot.messages import FIRING, NEW, Incoming, Outgoing, ThreadKey
-from hermes_bot.schedules import rights
+from hermes_bot.schedules import rights, settling
 from hermes_bot.schedules.looking import MOST_ROWS, Turn, look
 from hermes_bot.schedules.making import check_skill
 from hermes_bot.schedules.wording import left_out, moment
@@ -44,12 +44,12 @@ class Fired:
     Attributes:
         looked: how many schedules it was about.
         tasks: inbox rows to be handed on.
-        paused: schedules that it paused, each with why.
+        paused: whether it paused a schedule, whose owner is to be told.
     """
 
     looked: int = 0
     tasks: list[int] = field(default_factory=list)
-    paused: list[tuple[Schedule, str]] = field(default_factory=list)
+    paused: bool = False
     posted: bool = False
 
 
@@ -198,8 +198,8 @@ def _tell_missed(db: sqlite3.Connection, one: Schedule, found: Look, now: dateti
 
 
 def _pause(db: sqlite3.Connection, one: Schedule, why: str, now: datetime, fired: Fired) -> None:
-    if schedules.set_state(db, one.seq, "paused", why, now):
-        fired.paused.append((replace(one, state="paused", why=why, planned_at=None, due_at=None), why))
+    if settling.pause(db, one, why, now):
+        fired.paused = True
 
 
 def _broken(db: sqlite3.Connection, seq: int, error: Exception, now: datetime, fired: Fired) -> None:

@@ -12,6 +12,7 @@ from hermes_bot.errors import ScheduleError
 from hermes_bot.schedules import firing, making, rights, settling
 from hermes_bot.schedules.drafts import Draft, Past, Proposed
 from hermes_bot.schedules.looking import due_of
+from hermes_bot.schedules.owing import tell_owed
 from hermes_bot.schedules.wording import moment
 from hermes_bot.store import audit, firings, schedules
 from hermes_bot.store.audit import Entry
@@ -231,8 +232,8 @@ class Schedules:
             )
             handed += fired.tasks
             await self._hand_on(fired.tasks)
-            for one, why in fired.paused:
-                await settling.tell_owner(self._rooms, one, why)
+            if fired.paused:
+                await tell_owed(self._rooms)
             if fired.posted or fired.paused:
                 self.on_post()
             if fired.looked < firing.BATCH:

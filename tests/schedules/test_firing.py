@@ -28,7 +28,7 @@ async def test_a_planned_moment_becomes_a_run_of_its_owner_and_a_post_at_the_cha
         await bot.quiet()
         (run,) = await bot.runs()
         (firing,) = await fired(bot, made.name)
-        assert (post.text, post.thread.channel) == ("hello", "C1")
+        assert (post.text, post.thread.channel) == ("hello\n\n_From the schedule `say-hello`._", "C1")
         assert (run.asker, run.text, run.status) == (OWNER, "say hello", "finished")
         assert (firing.run, firing.planned_at) == (run.id, datetime(2026, 11, 2, 8, 0, tzinfo=UTC))
         planned = (await bot.state(run.id)).planned

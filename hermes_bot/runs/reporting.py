@@ -1,0 +1,100 @@
+"""Knows how a scheduled run ends: one post at the top of each channel its schedule reports to, and no other.
+
+The first place is where the run works; its thread goes on with the run, should it ask or be continued. What
+became of the report is kept per place, apart from what became of the work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hermes_bot.messages import NEW, ThreadKey
+from hermes_bot.runs.posts import final_post, final_text
+from hermes_bot.store import firings, messages, outbox, schedules, threads
+from hermes_bot.store.columns import channel_of
+from hermes_bot.store.firings import DeliveryRow
+from hermes_bot.store.messages import Line
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+    from hermes_bot.messages import Outgoing
+    from hermes_bot.state import Planned, RunState
+    from hermes_bot.store.firings import DeliveryState
+
+NOT_FOR_OTHERS = "It holds what was read in a private place, so it stayed where it was made."
+
+
+def report(db: sqlite3.Connection, state: RunState, reply_to: str, now: datetime) -> None:
+    """Store a scheduled run's end in each place; what is stored for a place already is not stored again."""
+    planned = state.planned
+    if planned is None:
+        return
+    if firings.deliveries_of(db, planned.firing):  # somebody let a stopped one go on, in its thread
+        _post(db, final_post(state, reply_to), state, now)
+        return
+    is_news = _is_news(db, state, planned)
+    first = channel_of(state.thread)
+    for number, target in enumerate([first, *_others(db, planned, first)], 1):
+        is_seen = number == 1 and not state.thread.is_new  # who answered a question there waits for the end
+        message = _report(state, planned, target, number, reply_to)
+        if not is_news and not is_seen:
+            _note(db, message, planned, "unchanged", "It reads as the last one did.", now)
+        elif number > 1 and state.is_private:
+            _note(db, message, planned, "dead", NOT_FOR_OTHERS, now)
+        elif number == 1 or state.status != "cancelled":
+            _note(db, message, planned, "pending", "", now)
+            _post(db, message, state, now)
+
+
+def _others(db: sqlite3.Connection, planned: Planned, first: str) -> list[str]:
+    """Return where else it is reported, by the channels' ids of today."""
+    firing = firings.get(db, planned.firing)
+    schedule = schedules.get(db, firing.schedule) if firing else None
+    targets = schedule.targets if schedule else planned.targets
+    return [target for target in targets if target != first]
+
+
+def _report(state: RunState, planned: Planned, target: str, number: int, reply_to: str) -> Outgoing:
+    whole = final_post(state, reply_to)
+    note = f"_{planned.note}_" if planned.note else ""
+    text = "\n\n".join(
+        part for part in (note, whole.text, f"_From the schedule `{planned.schedule}`._") if part
+    )
+    whole = replace(whole, text=text)
+    if number == 1:
+        return whole
+    thread = ThreadKey.parse(f"{target}/{NEW}f-{planned.firing}-{number}")
+    # whoever presses there would go on in another place
+    return replace(whole, key=f"{whole.key}/{number}", thread=thread, buttons=(), reply_to="")
+
+
+def _is_news(db: sqlite3.Connection, state: RunState, planned: Planned) -> bool:
+    """Whether a report reads otherwise than the last one; what went wrong always is. Keeps how it reads."""
+    firing = firings.get(db, planned.firing)
+    schedule = schedules.get(db, firing.schedule) if firing else None
+    if schedule is None:
+        return True
+    digest = ""
+    if state.status == "finished":
+        counts = state.content_key or final_text(state)
+        digest = hashlib.sha256(counts.encode(errors="surrogatepass")).hexdigest()
+    schedules.reported(db, schedule.seq, digest)
+    return not (planned.only_on_change and digest and digest == schedule.digest)
+
+
+def _note(
+    db: sqlite3.Connection, message: Outgoing, planned: Planned, state: DeliveryState, why: str, now: datetime
+) -> None:
+    target = channel_of(message.thread)
+    firings.deliver(db, DeliveryRow(0, planned.firing, target, message.key, state, "", why, now))
+
+
+def _post(db: sqlite3.Connection, message: Outgoing, state: RunState, now: datetime) -> None:
+    if outbox.put(db, message, now, state.run):
+        threads.touch(db, message.thread, "", now)
+        line = Line(message.thread, "bot", "", message.text, now, message.key, from_bot=True, run=state.run)
+        messages.add(db, replace(line, outside=state.is_tainted))

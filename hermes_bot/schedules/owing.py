@@ -1,0 +1,87 @@
+"""Knows what a schedule's owner is still to be told.
+
+It is stored with what causes it, and told afterwards: a crash between costs no word, and adds none.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from hermes_bot.errors import AdapterError
+from hermes_bot.messages import FIRING, NEW, Outgoing, ThreadKey
+from hermes_bot.store import messages, outbox, records, schedules
+from hermes_bot.store.columns import from_json, from_ms, to_json, to_ms
+from hermes_bot.store.messages import Line
+
+if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
+    from hermes_bot.schedules.rooms import Rooms
+    from hermes_bot.store.schedules import Schedule
+
+log = logging.getLogger(__name__)
+
+OWED = "schedule-owed"  # the kind of a record
+OWED_FOR = timedelta(days=3)  # so long an owner who cannot be reached is tried again
+
+
+def owe(db: sqlite3.Connection, one: Schedule, key: str, text: str, now: datetime) -> None:
+    """Note what a schedule's owner is to be told, once for each key."""
+    records.put(db, (records.CORE, OWED, f"{one.seq}/{key}"), to_json([text, to_ms(now)]), now)
+
+
+async def tell_owed(rooms: Rooms) -> None:
+    """Tell owners what is owed to them, each thing once, in private where the platform has that."""
+    for key, text in (await rooms.db.read(lambda db: records.of_kind(db, records.CORE, OWED))).items():
+        say, since = from_json(text)
+        await _tell(rooms, key, str(say), from_ms(since) + OWED_FOR)
+
+
+async def _tell(rooms: Rooms, key: str, say: str, until: datetime) -> None:
+    seq = int(key.partition("/")[0])
+    one = await rooms.db.read(lambda db: schedules.get(db, seq))
+    if one is None:
+        thread = None
+    else:
+        try:
+            thread = await _where_to_tell(rooms, one)
+        except AdapterError as error:
+            if rooms.clock.now() < until:
+                log.info("schedule.untold", extra={"schedule": one.name, "error": str(error)})
+                return
+            thread = None
+    if thread is None:
+        log.warning("schedule.nobody_to_tell", extra={"schedule": one.name if one else key, "said": say})
+
+    def store(db: sqlite3.Connection) -> None:
+        now = rooms.clock.now()
+        records.drop(db, records.CORE, OWED, key)
+        if one is None or thread is None:
+            return
+        message = Outgoing(f"{FIRING}owed/{key}", thread, f"The schedule `{one.name}`: {say}", "notice")
+        if outbox.put(db, message, now):
+            messages.add(db, Line(thread, "bot", "", message.text, now, message.key, from_bot=True))
+
+    await rooms.db.transact("schedule.told", store)
+
+
+async def _where_to_tell(rooms: Rooms, one: Schedule) -> ThreadKey | None:
+    """Return where a schedule's owner reads: in private, else where it was asked for, else where it reports.
+
+    Raises:
+        AdapterError: the platform cannot be asked just now.
+    """
+    adapter = rooms.adapters.get(one.owner.partition(":")[0])
+    if adapter is not None and (alone := await adapter.direct(one.owner)) is not None:
+        return alone
+    if one.thread and ThreadKey.parse(one.thread).platform in rooms.adapters:
+        return ThreadKey.parse(one.thread)
+    for target in one.targets:
+        there = rooms.adapters.get(target.partition("/")[0])
+        thread = ThreadKey.parse(f"{target}/{NEW}t-{one.seq}")
+        if there is not None and not await there.reach(thread):
+            return thread
+    return None
