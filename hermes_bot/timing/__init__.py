@@ -5,6 +5,7 @@ elapsed time, counted from where it was begun; ``once`` is one moment.
 """
 
 from hermes_bot.timing.calendar import Calendar
+from hermes_bot.timing.finding import Found, find_rule
 from hermes_bot.timing.reading import read_rule
 from hermes_bot.timing.rule import Rule, RuleKind, between, next_after, occurrences
 from hermes_bot.timing.saying import in_words
@@ -12,9 +13,11 @@ from hermes_bot.timing.zones import moment_of, zone_of
 
 __all__ = [
     "Calendar",
+    "Found",
     "Rule",
     "RuleKind",
     "between",
+    "find_rule",
     "in_words",
     "moment_of",
     "next_after",

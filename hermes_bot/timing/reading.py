@@ -1,4 +1,4 @@
-"""Knows how rules in time are written: cron, nicknames, lengths, moments."""
+"""Knows how rules in time are written: cron, nicknames, lengths, moments, plain words."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import ScheduleError
+from hermes_bot.timing import chinese, english
 from hermes_bot.timing.cron import looks_like_cron
+from hermes_bot.timing.plain import lowered
 from hermes_bot.timing.rule import Rule
+from hermes_bot.timing.said import made
 from hermes_bot.timing.zones import moment_of, zone_of
 
 if TYPE_CHECKING:
@@ -25,10 +28,12 @@ _NAMES = (
     ("m", r"minutes?|mins?|m"),
     ("s", r"seconds?|secs?|s"),
 )
-_LENGTH = re.compile("".join(rf"(?:(?P<{key}>\d{{1,6}})\s*(?:{names})\s*)?" for key, names in _NAMES) + r"\Z")
+_LENGTH = re.compile("".join(rf"(?:(?P<{key}>\d{{1,8}})\s*(?:{names})\s*)?" for key, names in _NAMES) + r"\Z")
 _EVERY = re.compile(
     r"@?every\s+(?P<length>[\d\s\w]+?)(?:\s+from\s+(?P<start>\S+(?:\s+\d\S*)?))?\Z", re.IGNORECASE
 )
+_LOOSE = " ,;.!\"'"
+_ZONE = re.compile(r"\b(?:utc|gmt|[ce][es]?s?t|[ecmp][sd]t|[a-z]+/[a-z_]+)\b")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -36,7 +41,7 @@ def read_rule(text: str, zone: str, now: datetime) -> Rule:
     """Return the one rule that a text means.
 
     Args:
-        text: a cron expression, ``@daily``, ``every 90m``, a moment (ISO 8601).
+        text: a cron expression, ``@daily``, ``every 90m``, a moment (ISO 8601), plain words.
         zone: whose clock is meant, where the text does not say.
         now: what lengths are counted from.
 
@@ -45,14 +50,31 @@ def read_rule(text: str, zone: str, now: datetime) -> Rule:
     """
     zone_of(zone)
     text = " ".join(text.split())
-    rule = read_every(text, zone, now)
-    if rule is None and looks_like_cron(text):
-        rule = Rule.cron(text)
-    if rule is None:
-        rule = read_moment(text, zone, now)
-    if rule is None:
-        raise ScheduleError(f"I do not understand {text[:80]!r} as a time. Try one of {EXAMPLES}.")
-    return rule
+    if text.startswith("@"):
+        return read_every(text, zone, now) or Rule.cron(text)
+    rule = read_every(text, zone, now) or read_moment(text, zone, now) or read_words(text, zone, now)
+    if rule is not None:
+        return rule
+    if looks_like_cron(text):
+        return Rule.cron(text)
+    if _ZONE.search(lowered(text)):
+        raise ScheduleError("The zone is said apart from the time: zone=Europe/Berlin, say.")
+    raise ScheduleError(f"I do not understand {text[:80]!r} as a time. Try one of {EXAMPLES}.")
+
+
+def read_words(text: str, zone: str, now: datetime) -> Rule | None:
+    """Return the one rule that plain words mean, English or Chinese; None for other texts.
+
+    Raises:
+        ScheduleError: they speak of time, but have two readings, or lack something; says what would work.
+    """
+    plain, wall = lowered(text), now.astimezone(zone_of(zone))
+    start = len(plain) - len(plain.lstrip(_LOOSE))
+    for scan in (english.scan, chinese.scan):
+        said, end = scan(plain, start, wall)
+        if end > start and (said.trouble or not plain[end:].strip(_LOOSE)):
+            return made(said, zone, now)
+    return None
 
 
 def read_length(text: str) -> timedelta | None:
@@ -83,7 +105,7 @@ def read_moment(text: str, zone: str, now: datetime) -> Rule | None:
     Raises:
         ScheduleError: it is over, or no moment.
     """
-    if not _ISO.match(text):
+    if not _ISO.match(text) or not text.isascii() or " at " in text:
         return None
     at = _moment(text, zone)
     if at <= now:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from hermes_bot.errors import ScheduleError
 
 SHOWN = 3
+LAST_YEAR = 9_000  # calendars end at 9999
 _MINUTE = timedelta(minutes=1)
 
 
@@ -37,8 +38,13 @@ def moment_of(wall: datetime, zone: str) -> datetime:
     Args:
         wall: a reading without a zone.
         zone: its IANA name.
+
+    Raises:
+        ScheduleError: there is no such zone, or it is thousands of years ahead.
     """
     there = zone_of(zone)
+    if wall.year > LAST_YEAR:
+        raise ScheduleError(f"{wall.year} is too far ahead.")
     while True:
         moment = wall.replace(tzinfo=there, fold=0).astimezone(UTC)
         if moment.astimezone(there).replace(tzinfo=None) == wall:
