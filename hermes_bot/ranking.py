@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _SAYS_NOTHING = """
 a about after all am an and any are as at be been before between but by can could day days did do
 does for from give has have hour hours how i if in is it its just last late latest me min mins
-minute minutes morning my of on one or our out over past please recent so tell than that the their them
-then there these this those three till time times to today tonight two until up us was we week were what when
+minute minutes morning my of on or our out over past please recent so tell than that the their them
+then there these this those till time times to today tonight until up us was we week were what when
 where which while who will with would yesterday you your since run hermes hey hi hello
 """
 _STOP = frozenset(_SAYS_NOTHING.split())
