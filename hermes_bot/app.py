@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
 from hermes_bot.access import Policy
+from hermes_bot.agenda import Agenda
 from hermes_bot.build import (
     Around,
     build_adapters,
     build_hands,
     build_mcp,
     build_memories,
+    build_planning,
     build_registry,
     build_saving,
 )
 from hermes_bot.clock import SystemClock
-from hermes_bot.commands import Commands
+from hermes_bot.commands import Commands, Desks
 from hermes_bot.config import known_secrets
 from hermes_bot.consent import ConsentWalls
 from hermes_bot.decisions import decide
@@ -192,8 +194,10 @@ class App:
         delegation = Delegation(desk, lambda: hands, lambda: self.runs.is_closing)
         saving = build_saving(config, self.registry, self.db, lambda: hands.tools)
         reports = report_tools(catalog_of(config), self.db, self.vault.redactor.text, config)
+        planning = build_planning(config, self.registry, self.schedules, self.adapters, self.clock)
         tools = (
             delegation.tool(),
+            *planning.tools(),
             *memory_tools(self.memories, self._readers),
             *post_tools(policy, self.outbox, self.db),
             *self._parts.tools,
@@ -203,11 +207,12 @@ class App:
             policy=policy,
             vault=self.vault,
             sandbox=self.sandbox,
-            sources=(self.mcp, saving, reports),
+            sources=(self.mcp, saving, reports, planning),
         )
         hands, close_hands = build_hands(config, self.registry, tools, self.clock, around)
         self._stack.push_async_callback(close_hands)
         hands = replace(hands, read=self._parts.read, is_heard=policy.hears, recalling=recalling)
+        hands = replace(hands, plans=planning.plans)
         self.runs = Runs(desk, hands)
 
     async def _vault(self) -> Vault:
@@ -229,7 +234,8 @@ class App:
         self.gate = Gate(self._policy, self.db, self.clock, self.config.approvals)
         spending = Spending(self.db, self.config, self.clock)
         notes = Notes(self.memories, self._readers, self._answers_alone)
-        self.commands = Commands(self.db, self.runs, self.registry, spending, notes, bot.name)
+        desks = Desks(notes, Agenda(self.schedules, self.gate, self._answers_alone))
+        self.commands = Commands(self.db, self.runs, self.registry, spending, desks, bot.name)
         self.dispatcher = Dispatcher(
             self._work,
             self.clock,

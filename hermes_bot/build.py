@@ -21,9 +21,12 @@ from hermes_bot.router import VERBS
 from hermes_bot.runs.hands import Hands
 from hermes_bot.runs.limits import PROFILES
 from hermes_bot.sandbox import Sandbox
+from hermes_bot.schedules.planning import SCHEDULING
+from hermes_bot.schedules.wishes import Book
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Bed, Runner, read_registry, run_skill_summary
 from hermes_bot.skills.expanding import EXPANDING
 from hermes_bot.skills.saving import SAVING
+from hermes_bot.store.columns import channel_of
 from hermes_bot.tools.allowing import Allow, ByAccess, both, by_profile
 from hermes_bot.tools.catalog import catalog_of
 from hermes_bot.tools.declare import Call, Tool
@@ -35,6 +38,7 @@ from hermes_bot.tools.plugged import plugged_tools
 from hermes_bot.tools.python import python_tools
 from hermes_bot.tools.reports import offers
 from hermes_bot.tools.saving import Saving
+from hermes_bot.tools.schedules import Planning
 from hermes_bot.tools.toolbox import CoreToolbox
 
 if TYPE_CHECKING:
@@ -44,10 +48,11 @@ if TYPE_CHECKING:
     from hermes_bot.access import Policy
     from hermes_bot.config import Config
     from hermes_bot.memory import Embedder
-    from hermes_bot.messages import Json, Result
+    from hermes_bot.messages import Json, Result, ThreadKey
     from hermes_bot.offline import SkillCard
     from hermes_bot.plugins import Plugin
     from hermes_bot.ports import Adapter, Clock, Model, Records, Toolbox, ToolContext
+    from hermes_bot.schedules import Schedules
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question, RunState
     from hermes_bot.store.database import Database
@@ -80,7 +85,7 @@ NOTHING_AROUND = Around()
 def build_registry(config: Config) -> Registry:
     """Read the bundled skills, those of the configured folders, and those that were saved."""
     registry = read_registry([skills_dir(), *config.skills.folders, saved_skills(config)])
-    registry.own = (SAVING, EXPANDING)
+    registry.own = (SAVING, EXPANDING, SCHEDULING)
     for one in registry.refused:
         log.warning("skill.refused", extra={"folder": one.folder.name, "reason": one.reason})
     return registry
@@ -100,6 +105,32 @@ def build_saving(config: Config, registry: Registry, db: Database, toolbox: Call
         return replace(found, run=context.state)
 
     return Saving(db, registry, saved_skills(config), bed)
+
+
+def build_planning(
+    config: Config, registry: Registry, door: Schedules, adapters: Mapping[str, Adapter], clock: Clock
+) -> Planning:
+    """Return the tools on schedules."""
+    choose = _chooser(config, registry, catalog_of(config))
+
+    def book(thread: ThreadKey) -> Book:
+        platform, workspace, _ = channel_of(thread).split("/", 2)
+
+        def called(name: str) -> str:
+            found = adapters[platform].called(workspace, name) if platform in adapters else ""
+            return f"{platform}:{workspace}:{found}" if found else ""
+
+        here = channel_of(thread).replace("/", ":")
+        return Book(
+            zone=config.bot.timezone,
+            now=clock.now(),
+            registry=registry,
+            choose=choose,
+            called=called,
+            here=here,
+        )
+
+    return Planning(door, book, has_model=config.model is not None)
 
 
 def build_toolbox(
@@ -183,7 +214,7 @@ def build_hands(
         model = MaskedModel(model, vault)
     section, name = config.model, config.bot.name
     frame = Frame(name, section.context_tokens, section.max_output_tokens) if section else Frame(name)
-    choose = partial(_choose, cards=registry.cards, known=catalog.services, threshold=config.skills.threshold)
+    choose = _chooser(config, registry, catalog)
     workspaces = config.state_dir / "workspaces"
     wants = partial(_wants, registry=registry, profiles={*PROFILES, *config.profiles})
     hands = Hands(
@@ -250,6 +281,11 @@ def build_memories(
 
 async def _nothing() -> None:
     """Close what needs no closing."""
+
+
+def _chooser(config: Config, registry: Registry, catalog: LogCatalog) -> Callable[[str], str]:
+    """Return what says which skill a text plainly asks for."""
+    return partial(_choose, cards=registry.cards, known=catalog.services, threshold=config.skills.threshold)
 
 
 def _choose(

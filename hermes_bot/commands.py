@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import StoreError
@@ -15,6 +16,7 @@ from hermes_bot.store.columns import channel_of
 from hermes_bot.unseen import visible
 
 if TYPE_CHECKING:
+    from hermes_bot.agenda import Agenda
     from hermes_bot.messages import Incoming, ThreadKey
     from hermes_bot.remembering import Notes
     from hermes_bot.runs import Runs, RunView
@@ -29,6 +31,24 @@ OPEN_RUNS = 100  # of a channel's newest runs are looked at to say which are ope
 SHOWN_CHARS = 140
 
 
+@dataclass(frozen=True, slots=True)
+class Desks:
+    """Who answers for what is kept, and for what is planned."""
+
+    notes: Notes
+    agenda: Agenda
+
+    async def answer(self, verb: str, args: tuple[str, ...], said: Incoming) -> str:
+        """Return the answer to one of their verbs."""
+        match verb:
+            case "memory":
+                return await self.notes.told(said)
+            case "forget":
+                return await self.notes.forgotten(" ".join(args), said)
+            case _:
+                return await self.agenda.told(args, said)
+
+
 class Commands:
     """Answers verbs."""
 
@@ -38,10 +58,10 @@ class Commands:
         lifecycle: Runs,
         registry: Registry,
         spending: Spending,
-        notes: Notes,
+        desks: Desks,
         name: str,
     ) -> None:
-        self._notes = notes
+        self._desks = desks
         self._db = db
         self._runs = lifecycle
         self._registry = registry
@@ -54,10 +74,8 @@ class Commands:
         """Return a verb's answer to a person as Markdown."""
         thread = said.thread
         match verb:
-            case "memory":
-                return await self._notes.told(said)
-            case "forget":
-                return await self._notes.forgotten(" ".join(args), said)
+            case "memory" | "forget" | "schedule":
+                return await self._desks.answer(verb, args, said)
             case "skills":
                 return await self._skills()
             case "save-skill":

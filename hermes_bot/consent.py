@@ -15,17 +15,19 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_bot.access import Where
+from hermes_bot.errors import HermesError
 from hermes_bot.markdown import fence, inert
 from hermes_bot.messages import Attachment, failed
 from hermes_bot.redaction import holds_mask
-from hermes_bot.state import APPROVE, DENY, Consent, Question, consent_key
+from hermes_bot.sections import Approval
+from hermes_bot.state import APPROVE, CANCEL, CONFIRM, DENY, Consent, Question, consent_key
 from hermes_bot.unseen import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from hermes_bot.access import Policy
-    from hermes_bot.config import Approval, Approvals
+    from hermes_bot.config import Approvals
     from hermes_bot.decisions import Action
     from hermes_bot.messages import Json, Result
     from hermes_bot.ports import Risk
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 SHOWN_CHARS = 300  # of one value on a card; the whole of a longer one is attached
 SHOWN_CARD_CHARS = 1_800  # of all values
+SHOWN_NAME = 60  # of whoever asked
 MOST_TEXTS = 4  # of several lines, each in a block of its own
 MOST_ORIGINS = 5  # named on a card
 WHOLE_NAME = "arguments.json"
@@ -48,6 +51,8 @@ RULES: Mapping[str, str] = {
 }
 
 
+CONFIRMED = "confirm"  # the rule of what is said back to whoever asked for it before it is done
+WHO_CONFIRMS = "**Who may confirm:**"
 PRIVATE_PLACE = (
     "This conversation is private, and nothing of it is posted elsewhere; no consent changes that. Ask me in "
     "that channel."
@@ -76,6 +81,8 @@ class Deed(Protocol):
     def lasting(self) -> bool: ...  # noqa: D102
     @property
     def keeps_masks(self) -> bool: ...  # noqa: D102
+    @property
+    def echo(self) -> Callable[[Mapping[str, Json], RunState], str] | None: ...  # noqa: D102
 
 
 def rule_for(tool: Deed, state: RunState, args: Mapping[str, Json]) -> str:
@@ -92,7 +99,9 @@ def rule_for(tool: Deed, state: RunState, args: Mapping[str, Json]) -> str:
         return "tainted"
     if tool.outward and state.is_private:
         return "private"
-    return "lasting" if tool.lasting and state.is_tainted else ""
+    if tool.lasting and state.is_tainted:
+        return "lasting"
+    return CONFIRMED if tool.echo is not None else ""
 
 
 def _rule_for_read(tool: Deed, state: RunState, args: Mapping[str, Json]) -> str:
@@ -103,14 +112,19 @@ def _rule_for_read(tool: Deed, state: RunState, args: Mapping[str, Json]) -> str
     return "secret" if not tool.keeps_masks and holds_mask(dict(args)) else ""
 
 
-def terms_for(config: Approvals, tool: str, where: Where, policy: Policy) -> Approval:
+def terms_for(
+    config: Approvals, tool: str, where: Where, policy: Policy, rule: str = "", asker: str = ""
+) -> Approval:
     """Return who must agree to a tool's call: as its name says, else its place, else the default.
 
-    A place that got another id is still the one that was configured.
+    What is only said back is for whoever asked for it to confirm, or an operator. A place that got another id
+    is still the one that was configured.
     """
     for pattern, terms in config.tools.items():
         if fnmatchcase(tool, pattern):
             return terms
+    if rule == CONFIRMED:
+        return Approval(people=(asker,) if asker else ())
     names = map(str, policy.names_of(where))
     return next((config.places[name] for name in names if name in config.places), config.default)
 
@@ -134,15 +148,14 @@ class ConsentWalls:
             return failed("private", PRIVATE_PLACE, status="denied")
         rule = rule_for(tool, state, action.args)
         where = Where.of(state.thread, state.place)
-        terms = terms_for(self.config, tool.name, where, self.policy)
+        terms = terms_for(self.config, tool.name, where, self.policy, rule, state.asker)
         if not rule or terms.always:
             return None
         key = consent_key(action.hash, step, item)
         ruling = state.ruling(key)
         if ruling is None:
-            return self._ask(
-                Consent(key, tool.name, action.text, rule, terms.approvers, self._seconds), state
-            )
+            consent = Consent(key, tool.name, action.text, rule, terms.approvers, self._seconds)
+            return self._ask(consent, tool, action.args, state)
         names = ", ".join(ruling.names) or "A person"
         if not ruling.is_yes:
             return failed(
@@ -165,9 +178,15 @@ class ConsentWalls:
     def _seconds(self) -> int:
         return max(1, round(self.config.expires_hours * 3600))
 
-    def _ask(self, consent: Consent, state: RunState) -> Question | Result:
+    def _ask(
+        self, consent: Consent, tool: Deed, args: Mapping[str, Json], state: RunState
+    ) -> Question | Result:
         where = Where.of(state.thread, state.place)
-        terms = terms_for(self.config, consent.tool, where, self.policy)
+        terms = terms_for(self.config, consent.tool, where, self.policy, consent.rule, state.asker)
+        try:
+            echo = tool.echo(args, state) if tool.echo is not None else ""
+        except HermesError as error:
+            return failed("invalid_args", str(error))
         if self.policy.approvers(where, terms, *state.askers) < terms.approvers:
             return failed(
                 "nobody_to_ask",
@@ -176,9 +195,11 @@ class ConsentWalls:
                 status="denied",
             )
         number = f"{state.round}-{_short(consent.key)}"
-        text = card_text(consent, state, terms)
+        is_echo = consent.rule == CONFIRMED
+        text = echo_text(consent, echo, state) if is_echo else card_text(consent, state, terms, echo)
+        options = (CONFIRM, CANCEL) if is_echo else (APPROVE, DENY)
         return Question(
-            f"a-{state.run}-{number}", text, (APPROVE, DENY), open=False, kind="approval", consent=consent
+            f"a-{state.run}-{number}", text, options, open=False, kind="approval", consent=consent
         )
 
 
@@ -195,11 +216,22 @@ def people(terms: Approval) -> str:
     return f"{who}{named}{', but not whoever asked for it' if terms.separate else ''}"
 
 
-def card_text(consent: Consent, state: RunState, terms: Approval) -> str:
-    """Return the card: what exactly will run, why people are asked, and who may agree."""
+def echo_text(consent: Consent, echo: str, state: RunState) -> str:
+    """Return the card of what is said back to whoever asked for it: what would be done, in words."""
+    who = inert(state.goal.author, SHOWN_NAME) or "an operator or admin"
+    other = ", or an operator or admin" if state.asker else ""
+    return f"{echo}\n\n{WHO_CONFIRMS} {who}{other}, within {consent.seconds / 3600:g} h."
+
+
+def card_text(consent: Consent, state: RunState, terms: Approval, echo: str = "") -> str:
+    """Return the card: what exactly will run, why people are asked, and who may agree.
+
+    ``echo`` is what that means in words, where the tool says so.
+    """
     why = f"**Why I ask:** {RULES.get(consent.rule, RULES['danger'])}{_read_so_far(state)}"
     who = f"**Who may agree:** {people(terms)}, within {consent.seconds / 3600:g} h."
-    return f"{card_head(consent)}\n\n{why}\n{who}"
+    means = f"\n\n{echo}" if echo else ""
+    return f"{card_head(consent)}{means}\n\n{why}\n{who}"
 
 
 def card_head(consent: Consent) -> str:
@@ -214,6 +246,8 @@ def what_was_asked(question: Question) -> str:
 
     A child's card begins with what the child is at; one that was stored in another form stays as it is.
     """
+    if question.consent is not None and question.consent.rule == CONFIRMED:
+        return question.text.partition(WHO_CONFIRMS)[0].rstrip()
     head = card_head(question.consent) if question.consent else question.text
     about, found, _ = question.text.partition(head)
     return about + found if found else question.text

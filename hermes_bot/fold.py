@@ -10,7 +10,6 @@ from hermes_bot.decisions import Ask, CallTool, Finish, Malformed
 from hermes_bot.errors import StoreError
 from hermes_bot.messages import ThreadKey
 from hermes_bot.state import (
-    APPROVE,
     MOST_KEPT,
     MOST_ORIGINS,
     SCHEMA,
@@ -191,7 +190,7 @@ def _person(state: RunState, row: Row) -> RunState:
     asked = state.question
     if asked is not None and asked.kind == "approval" and asked.consent and data.get("question") == asked.id:
         by, names = tuple(data.get("by") or (data["user"],)), tuple(data.get("names") or (data["name"],))
-        ruling = Ruling(asked.consent.key, data["text"] == APPROVE, by, names)
+        ruling = Ruling(asked.consent.key, asked.is_yes(data["text"]), by, names)
         rulings = (*state.rulings, ruling)
         return state.changed(status="running", question=None, reason="", rulings=rulings)
     note = Note(

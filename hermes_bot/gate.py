@@ -137,7 +137,7 @@ class Gate:
         ballot = await self._db.read(lambda db: approvals.get(db, asked))
         if ballot is None:
             return await self.may(person, "approve", where, asked)
-        terms = terms_for(self._terms, ballot.tool, where, self.policy)
+        terms = terms_for(self._terms, ballot.tool, where, self.policy, ballot.rule, ballot.asker)
         rows = await self._db.read(lambda db: journal.of_run(db, ballot.run))
         askers = (ballot.asker, *(fold(rows).askers if terms.separate else ()))
         verdict = self.policy.may_approve(person, where, terms, *askers)
@@ -155,7 +155,8 @@ class Gate:
     async def _verb(self, routed: Route, question: QuestionRecord | None) -> Verb | None:
         match routed:
             case Command(verb, args):
-                return "ask" if verb == "run" and args else _COMMANDS.get(verb, "command")
+                is_plan = verb == "schedule" and args[:1] == ("add",)
+                return "ask" if is_plan or (verb == "run" and args) else _COMMANDS.get(verb, "command")
             case Answer() | NoAnswer():
                 return TO_ANSWER[question.question.kind if question else "info"]
             case Pressed(press):

@@ -28,7 +28,9 @@ from hermes_bot.router import (
     UnknownCommand,
     View,
     names_a_vote,
+    planned_task,
     route,
+    skill_task,
 )
 from hermes_bot.runs.posts import LEAVE
 from hermes_bot.skills.saving import SAVE_SKILL
@@ -222,8 +224,8 @@ class Reception:
                 return None
             case GoOn():
                 return await self._go_on(accepted)
-            case Command("run", args) if args:
-                return await self._run_skill(accepted, args)
+            case Command("run", args) | Command("schedule", ("add", _, *_) as args) if args:
+                return await self._begin_asked(accepted, routed.verb, args)
             case Command("save-skill", args) if args:
                 return await self._save_skill(accepted, args)
             case Answer(question, text) if settled := await self.answer(question, text, said, accepted.id):
@@ -276,10 +278,14 @@ class Reception:
         job = Job(inbox=(number,), messages=(said,), received=self._rooms.clock.monotonic())
         self._rooms.dispatcher.submit(said.thread, job)
 
-    async def _run_skill(self, accepted: Accepted, args: tuple[str, ...]) -> Reply | None:
+    async def _begin_asked(self, accepted: Accepted, verb: str, args: tuple[str, ...]) -> Reply | None:
+        """Begin what was asked for by name: a skill now, or something to be planned."""
+        if verb == "schedule":
+            self._submit(accepted.id, planned_task(accepted.incoming))
+            return None
         if refusal := self._rooms.commands.unknown_skill(args[0]):
             return await self._rooms.teller.reply(Reply(refusal), accepted)
-        self._submit(accepted.id, _skill_task(accepted.incoming, args))
+        self._submit(accepted.id, skill_task(accepted.incoming, args))
         return None
 
     async def _save_skill(self, accepted: Accepted, args: tuple[str, ...]) -> Reply | None:
@@ -309,6 +315,8 @@ class Reception:
             case Command("run", args) if args:
                 return not self._rooms.commands.unknown_skill(args[0])
             case Command("save-skill", args) if args:
+                return True
+            case Command("schedule", ("add", _, *_)):
                 return True
             case _:
                 return isinstance(routed, Task | GoOn)
@@ -377,15 +385,13 @@ class Reception:
             return
         match route(said, View(participants=(said.user,))):
             case Command("run", args) if args:
-                said = _skill_task(said, args)
+                said = skill_task(said, args)
+            case Command("schedule", ("add", _, *_)):
+                said = planned_task(said)
+            case _:
+                pass
         self._rooms.dispatcher.replace(said.thread, changed.id, said)
 
     def _over(self, thread: ThreadKey, run: str) -> None:
         if self.on_over is not None:
             self.on_over(thread, run)
-
-
-def _skill_task(said: Incoming, args: tuple[str, ...]) -> Incoming:
-    """Return a ``run NAME key=value …`` as the task it asks for."""
-    params = dict(pair.split("=", 1) for pair in args[1:] if "=" in pair)
-    return replace(said, request=Request(skill=args[0], params=params), complete=True)

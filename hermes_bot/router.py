@@ -5,11 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from hermes_bot.messages import Request
+from hermes_bot.schedules.planning import SCHEDULE, WISH
+from hermes_bot.state import CANCEL, CONFIRM
+
 if TYPE_CHECKING:
-    from hermes_bot.messages import Incoming, Press, Request
+    from hermes_bot.messages import Incoming, Press
     from hermes_bot.store.questions import QuestionRecord
 
 VERBS = {
@@ -21,6 +25,7 @@ VERBS = {
     "questions": "what is waiting for an answer here",
     "memory": "what I keep here across tasks, and why",
     "forget": "take away what I keep: forget NUMBER, or words of it",
+    "schedule": "what is planned, and to plan more: schedule add WHEN WHAT, schedule help",
     "status": "what I am doing right now",
     "budget": "what this task, you, this channel and all have used today, and the limits",
     "save-skill": "make a skill of a finished run: save-skill NAME [RUN]",
@@ -38,8 +43,16 @@ _NOT_ALONE = frozenset(
 )  # these are verbs with arguments too; the others only stand alone
 # phones write curly quotes and no-break spaces, where a command means the plain ones
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u00a0\u202f", '"""\'\'  ')
+_ADDS = re.compile(r"(?:/?hermes\s+)?/?schedule\s+add\b(.*)\Z", re.IGNORECASE | re.DOTALL)
 _FORGET_WORDS = 2
 _RUN_WORDS = 2  # "why RUN" asks for a run; "why is checkout failing" is a task
+_OF_SCHEDULE = frozenset({"show", "history", "pause", "resume", "run", "remove"})  # each with one name
+_NAME_WORDS = 3  # "schedule show NAME", "schedule list all"
+# said to what is only asked back, and to nothing dangerous
+_SPOKEN = {
+    **dict.fromkeys(("yes", "y", "yes please", "ok", "confirmed", "是", "好", "好的", "确认"), "confirm"),
+    **dict.fromkeys(("no", "n", "nope", "no thanks", "不", "不要", "取消"), "cancel"),
+}
 _SAVE_WORDS = 3  # "save-skill NAME RUN"
 _SKILL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*\Z", re.IGNORECASE)
 
@@ -151,7 +164,8 @@ def _command(text: str, *, is_asked: bool, is_typed: bool = False) -> Command | 
     verb = words[0].lower()
     is_bare = (is_slash or is_typed) and not (verb == "why" and len(words) > _RUN_WORDS)
     if verb in VERBS and (is_bare or _stands_as_command(verb, words, is_asked=is_asked)):
-        return Command(verb, tuple(words[1:]))
+        args = (words[1].lower(), *words[2:]) if verb == "schedule" and words[1:] else words[1:]
+        return Command(verb, tuple(args))
     if (is_slash or (is_typed and len(words) == 1)) and re.fullmatch(r"[a-z-]+", verb):
         return UnknownCommand(verb, next(iter(difflib.get_close_matches(verb, VERBS, n=1)), ""))
     return None
@@ -165,7 +179,29 @@ def _stands_as_command(verb: str, words: list[str], *, is_asked: bool) -> bool:
         return len(words) == _FORGET_WORDS and bool(_NOTE.match(words[1]))
     if verb == "save-skill":
         return len(words) <= _SAVE_WORDS and all(map(_SKILL_NAME.match, words[1:]))
+    if verb == "schedule":
+        return _is_of_schedules(words[1].lower(), words)
     return verb == "run" and bool(_SKILL_NAME.match(words[1])) and all("=" in word for word in words[2:])
+
+
+def _is_of_schedules(verb: str, words: list[str]) -> bool:
+    """Whether words after ``schedule`` are a command's: "schedule the digest for nine" is a task."""
+    if verb == "list":
+        return len(words) == 2 or [word.lower() for word in words[2:]] == ["all"]  # noqa: PLR2004 - as it reads
+    return verb == "add" or (verb in _OF_SCHEDULE and len(words) == _NAME_WORDS)
+
+
+def skill_task(said: Incoming, args: tuple[str, ...]) -> Incoming:
+    """Return a ``run NAME key=value …`` as the task it asks for."""
+    params = dict(pair.split("=", 1) for pair in args[1:] if "=" in pair)
+    return replace(said, request=Request(skill=args[0], params=params), complete=True)
+
+
+def planned_task(said: Incoming) -> Incoming:
+    """Return a ``schedule add …`` as the task it asks for, as it was written but with plain quotes."""
+    found = _ADDS.match(said.text.translate(_QUOTES).strip())
+    wish = found[1].strip() if found else ""
+    return replace(said, request=Request(skill=SCHEDULE, params={WISH: wish}), complete=True)
 
 
 def _words(text: str) -> list[str]:
@@ -199,6 +235,8 @@ def names_a_vote(question: QuestionRecord | None, text: str) -> bool:
 def chosen_option(options: tuple[str, ...], text: str) -> str:
     """Return the option that a text names by number (from 1) or label; empty where it names none."""
     word = text.strip().casefold()
+    if options == (CONFIRM, CANCEL):
+        word = _SPOKEN.get(word.rstrip(".!。"), word)
     if word.isascii() and word.isdigit() and 1 <= int(word[:4]) <= len(options):
         return options[int(word) - 1]
     return next((option for option in options if option.casefold() == word), "")

@@ -162,6 +162,10 @@ class SlackAdapter(Plain):
 
         return await reach((await self._running()).workspaces, thread)
 
+    def called(self, workspace: str, name: str) -> str:
+        """Return the id of an open channel that we are in, by its name."""
+        return "" if self._session is None else self._session.names.called(workspace, name)
+
     async def check(self) -> Sequence[Finding]:
         """Look at everything that must be right on Slack's side."""
         from hermes_slack.doctor import examine  # noqa: PLC0415 - as above

@@ -87,7 +87,7 @@ def _features(name: str, to_us: dict[str, str]) -> dict[str, Any]:
     command = {
         "command": COMMAND,
         "description": "Skills, runs and tasks",
-        "usage_hint": "[skills|run|runs|status|help]",
+        "usage_hint": "[skills|run|schedule|runs|status|help]",
         "should_escape": True,  # mentions then arrive with their ids
     }
     shortcut = {

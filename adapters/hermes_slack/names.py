@@ -91,6 +91,13 @@ class Names:
             self._kept[key] = place
             self._errands.start("keep_place", self._records.put(PLACE, key, place))
 
+    def called(self, team: str, name: str) -> str:
+        """Return the id of an open channel by its name; what is closed is not to be found by guessing."""
+        wanted = name.lower()
+        open_ones = (key.partition("/") for key, place in self.places.items() if place == "channel")
+        ids = (channel for its, _, channel in open_ones if its == team)
+        return next((id_ for id_ in ids if self.known.get(id_, "").lower() == wanted), "")
+
     def want_person(self, team: str, user: str) -> None:
         """Learn a person's name soon, where it is not known."""
         if user and user not in self.known and user not in self._asked:
@@ -122,6 +129,7 @@ class Names:
         if f"{team}/{channel}" not in self.places:
             found = (await self._ask(team, "conversations.info", {"channel": channel})).get("channel")
             if found:
+                self.met(channel, str(found.get("name") or ""))
                 self.seen(team, channel, _place(found))
         return self.places.get(f"{team}/{channel}", "channel")
 

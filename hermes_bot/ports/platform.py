@@ -283,6 +283,13 @@ class Adapter(Protocol):
         """
         ...
 
+    def called(self, workspace: str, name: str) -> str:
+        """Return the id of the channel that people call so; empty where none is, or not all may know of it.
+
+        From what was learnt so far; nothing is asked.
+        """
+        ...
+
     async def check(self) -> Sequence[Finding]:
         """Look at everything that must be right on the platform's side, without receiving anything."""
         ...
@@ -337,6 +344,11 @@ class Plain:
     async def reach(self, thread: ThreadKey) -> str:
         """Return nothing: what was said to be a channel is one."""
         del thread
+        return ""
+
+    def called(self, workspace: str, name: str) -> str:
+        """Return nothing: channels have no names here."""
+        del workspace, name
         return ""
 
     async def check(self) -> Sequence[Finding]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hermes_bot.consent import CONFIRMED
 from hermes_bot.markdown import inert
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.posts import counted_card
-from hermes_bot.state import APPROVE
 from hermes_bot.store import approvals, audit, outbox, questions
 from hermes_bot.store.approvals import Vote
 from hermes_bot.store.audit import Entry
@@ -48,7 +48,7 @@ def cast(db: sqlite3.Connection, asked: QuestionRecord, ballot: Ballot, said: Sa
     """Count a vote; None where the approval is not open any more. One no is enough."""
     if asked.state != "open" or ballot.state != "open" or asked.expires_at <= said.at:
         return None
-    is_yes = said.text == APPROVE
+    is_yes = asked.question.is_yes(said.text)
     if is_yes and any(vote.user == said.user for vote in ballot.votes):
         return Cast(is_open=True, say="You have agreed already; somebody else must agree too.")
     verb = "approval.approve" if is_yes else "approval.deny"
@@ -69,12 +69,13 @@ def _counted(db: sqlite3.Connection, asked: QuestionRecord, ballot: Ballot, said
 
 
 def _settled(db: sqlite3.Connection, asked: QuestionRecord, ballot: Ballot, said: Say) -> Cast | None:
-    is_yes = said.text == APPROVE
+    is_yes = asked.question.is_yes(said.text)
     if not questions.answer(db, asked.question.id, said.user, said.text, said.at):
         return None
     approvals.settle(db, ballot.id, "granted" if is_yes else "denied", said.at)
     who = _names(ballot) if is_yes else inert(said.name or said.user)
-    say = f"✔ {who} approved this" if is_yes else f"✖ {who} denied this"
+    agreed, refused = ("confirmed", "cancelled") if ballot.rule == CONFIRMED else ("approved", "denied")
+    say = f"✔ {who} {agreed} this" if is_yes else f"✖ {who} {refused} this"
     change.close_card(db, asked, f"{say}, {said.moment}.", said.at)
     by = [vote.user for vote in ballot.votes] if is_yes else [said.user]
     names = [vote.name or vote.user for vote in ballot.votes] if is_yes else [said.name or said.user]

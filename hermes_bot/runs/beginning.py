@@ -12,6 +12,7 @@ from hermes_bot.messages import Request
 from hermes_bot.runs import rows as change
 from hermes_bot.runs.goal import Earlier, before, joined_text
 from hermes_bot.runs.limits import MAX_STARTS, limits_of, usual_profile
+from hermes_bot.schedules.planning import SCHEDULE, WISH
 from hermes_bot.skills.expanding import EXPAND, ITEMS, item_asked
 from hermes_bot.state import Goal, Row
 from hermes_bot.store import audit, firings, inbox, journal, messages, reports, runs, threads
@@ -128,7 +129,7 @@ class Beginnings:
         first, text = said[0], joined_text(said)
         request = first.request or Request()
         if not request.skill:
-            asked = _item_of_report(db, first.thread, text)
+            asked = _item_of_report(db, first.thread, text) or self._planned(said, text)
             request = asked or replace(request, skill=self._hands.choose(text[:CHOOSE_CHARS]))
         return Goal(
             text="\n\n".join(part for part in (text, files) if part),
@@ -137,6 +138,15 @@ class Beginnings:
             params=dict(request.params),
             transcript=transcript,
         )
+
+    def _planned(self, said: Sequence[Incoming], text: str) -> Request | None:
+        """Return the request of a message that plainly asks for something at a time to come.
+
+        A person's own words only: what a firing or an outsider says plans nothing.
+        """
+        if said[0].firing or any(one.is_outside for one in said):
+            return None
+        return Request(SCHEDULE, {WISH: text}) if self._hands.plans(text, said[0].thread) else None
 
     async def continue_run(self, run: str, user: str, inbox_id: int = 0, name: str = "") -> str | None:
         """Go on from a stopped run's state with a fresh allowance; None where that was done already.

@@ -25,7 +25,7 @@ from hermes_bot.runs.journal import AT_WORK, RunJournal, StoreDesk
 from hermes_bot.runs.limits import MAX_STARTS
 from hermes_bot.runs.rows import WAITING
 from hermes_bot.runs.view import view_of
-from hermes_bot.state import APPROVE, DENY, OVER, Row
+from hermes_bot.state import OVER, Row
 from hermes_bot.store import journal, runs
 from hermes_bot.store.runs import RunRecord
 from hermes_bot.tools.declare import Tool
@@ -228,7 +228,7 @@ def _ruling(asked: Question, consent: Consent, parent: RunState) -> dict[str, An
     ruling = parent.ruling(consent.key)
     if ruling is None:
         return None
-    text = APPROVE if ruling.is_yes else DENY
+    text = asked.options[0 if ruling.is_yes else 1]
     by, names = list(ruling.by), list(ruling.names)
     return {"user": by[0], "name": names[0], "text": text, "question": asked.id, "by": by, "names": names}
 

@@ -33,6 +33,7 @@ class Hands:
         workspaces: the folder that holds every thread's workspace.
         read: turns a model's answer into a decision.
         is_heard: whether what somebody says in a place may reach a run at all.
+        plans: whether what is said in a thread plainly asks for something at a time to come.
         links: hosts that answers may link to although outside text was read.
         recalling: what of earlier runs this one is given, and what is kept of it; None where nothing is.
     """
@@ -48,6 +49,7 @@ class Hands:
     wants: Callable[[str], Wanted] = lambda _: ("", {})
     recalling: Recalling | None = None
     links: tuple[str, ...] = ()
+    plans: Callable[[str, ThreadKey], bool] = lambda *_: False
 
     def desk(self, journal: Journal, clock: Clock, workspace: Path, is_closing: Callable[[], bool]) -> Desk:
         """Return the desk of one run."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hermes_bot.consent import what_was_asked, whole_arguments
+from hermes_bot.consent import CONFIRMED, what_was_asked, whole_arguments
 from hermes_bot.loop.report import budget_text, progress_report, share_text, whose
 from hermes_bot.markdown import hosts_in, inert, tamed
 from hermes_bot.messages import Button, Outgoing, Press
@@ -44,6 +44,8 @@ def question_post_of(question: Question, thread: ThreadKey, reply_to: str = "") 
 
 
 def _hint(question: Question) -> str:
+    if question.consent is not None and question.consent.rule == CONFIRMED:
+        return "Choose one, or reply yes or no."
     if question.consent is not None:
         return "Choose one. A yes is for exactly this call, once."
     return "Choose one, or reply here." if question.open else "Choose one."

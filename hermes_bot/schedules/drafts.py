@@ -51,11 +51,13 @@ class Proposed:
     Attributes:
         next: its next planned moments, at most three, in UTC.
         say: what to show beside it, Markdown; what could not be looked at just now is in it too.
+        warning: that alone; empty where all was looked at.
     """
 
     schedule: Schedule
     next: tuple[datetime, ...]
     say: str
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from hermes_bot.errors import AdapterError, ConfigError, ScheduleError, SkillErr
 from hermes_bot.messages import NEW, Request, ThreadKey
 from hermes_bot.schedules import rights
 from hermes_bot.schedules.looking import due_of
-from hermes_bot.skills.params import Words, take
+from hermes_bot.skills.params import Words, fill, merge, take
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.schedules import Schedule
 
@@ -91,6 +91,21 @@ async def planned(rooms: Rooms, one: Schedule, now: datetime) -> tuple[Schedule,
     Raises:
         ScheduleError: it cannot be: it never fires, its skill or a target is not there, it may not.
     """
+    one, moments = sound(rooms, one, now)
+    found = await rooms.db.read(lambda db: rights.places(db, one))
+    verdict = rights.may_make(rooms.policy, one, found)
+    if not verdict.ok:
+        raise ScheduleError(verdict.why)
+    warnings = [said for where in found if (said := await _out_of_reach(rooms, where))]
+    return one, moments, " ".join(warnings)
+
+
+def sound(rooms: Rooms, one: Schedule, now: datetime) -> tuple[Schedule, tuple[datetime, ...]]:
+    """Return a schedule with its next planned moment, and the next three, as far as it says so itself.
+
+    Raises:
+        ScheduleError: as ``planned``, but for what has to be looked up.
+    """
     moments = _moments(one, now)
     _check_work(rooms, one, now)
     if not one.targets:
@@ -102,13 +117,8 @@ async def planned(rooms: Rooms, one: Schedule, now: datetime) -> tuple[Schedule,
             f"{one.name[:60]!r} is no name: use up to 40 lower-case letters, digits and hyphens, such as "
             "error-digest."
         )
-    found = await rooms.db.read(lambda db: rights.places(db, one))
-    verdict = rights.may_make(rooms.policy, one, found)
-    if not verdict.ok:
-        raise ScheduleError(verdict.why)
-    warnings = [said for where in found if (said := await _out_of_reach(rooms, where))]
     first = replace(one, planned_at=moments[0])
-    return replace(first, due_at=due_of(first, moments[0])), moments, " ".join(warnings)
+    return replace(first, due_at=due_of(first, moments[0])), moments
 
 
 def _moments(one: Schedule, now: datetime) -> tuple[datetime, ...]:
@@ -154,9 +164,15 @@ def check_skill(rooms: Rooms, one: Schedule, now: datetime) -> None:
     if unknown := [name for name in one.request.params if name not in names]:
         takes = f"It takes: {', '.join(names)}." if names else "It takes none."
         raise ScheduleError(f"{skill.name} has no parameter {unknown[0]!r}. {takes}")
-    filled = take(parameters, one.request.params, Words(now, ZoneInfo(one.zone), rooms.options))
-    for problem in filled.problems.values():
-        raise ScheduleError(f"{skill.name}: {problem}")
+    words = Words(now, ZoneInfo(one.zone), rooms.options)
+    filled = take(parameters, one.request.params, words)
+    if one.text:  # a run reads what it lacks out of its task's words
+        rest = [it for it in parameters if it.name not in filled.values and it.name not in filled.problems]
+        filled = merge(parameters, fill(rest, one.text, words), filled)
+    for name, problem in filled.problems.items():
+        near = filled.suggestions.get(name, ())
+        hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
+        raise ScheduleError(f"{skill.name}: {problem}{hint}")
     if filled.missing:
         lacks = " and ".join(filled.missing)
         raise ScheduleError(

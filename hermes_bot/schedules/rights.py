@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from hermes_bot.access import Policy
     from hermes_bot.store.schedules import Schedule
 
+BY_SCHEDULE = (
+    "This task was begun by a schedule, and such a task makes no further ones. Say what you propose in your "
+    "answer; a person can ask for it."
+)
 _YES = Verdict(ok=True)
 _FILE: tuple[str, ...] = ("config", "shell")  # who writes these owns the machine
 

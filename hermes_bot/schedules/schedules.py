@@ -64,7 +64,17 @@ class Schedules:
         if draft.name and one.name in taken:
             raise ScheduleError(f"There is a schedule `{one.name}` already. Choose another name.")
         one = replace(one, name=making.free_name(one.name, taken))
-        return Proposed(one, moments, _said(one, moments, warning, now))
+        return Proposed(one, moments, _said(one, moments, warning, now), warning)
+
+    def propose(self, draft: Draft) -> Proposed:
+        """Return what a draft means, without looking anything up: names, places, rights and reach.
+
+        Raises:
+            ScheduleError: it cannot be; says what would work.
+        """
+        now = self._rooms.clock.now()
+        one, moments = making.sound(self._rooms, making.schedule_of(self._rooms, draft, now), now)
+        return Proposed(one, moments, _said(one, moments, "", now))
 
     async def add(self, wanted: Draft | Schedule, key: str = "") -> Schedule:
         """Store a schedule, read back; with the same ``key`` again, the stored one is returned.
@@ -252,6 +262,15 @@ class Schedules:
         """Settle what became of firings and of their reports."""
         await settling.tend(self._rooms, now)
         self.on_post()
+
+    async def refuse_fired(self, run: str) -> None:
+        """Refuse what a firing's run asks for, which makes no schedules.
+
+        Raises:
+            ScheduleError: it is one.
+        """
+        if await self._rooms.db.read(lambda db: firings.of_run(db, run)) is not None:
+            raise ScheduleError(rights.BY_SCHEDULE)
 
     async def next_due(self) -> datetime | None:
         """Return when the next schedule is to be looked at; None where none waits."""

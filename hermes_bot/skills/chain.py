@@ -88,6 +88,7 @@ class Step:
         for_each: an expression that gives a list; the work is done for each ``item`` of it.
         bound: how many items at most; the rest is cut, and that is said.
         status: the status line while it runs, a template.
+        is_told: the report says itself how it failed, so no note of that stands under it.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Step:
     for_each: str = ""
     bound: int = DEFAULT_BOUND
     status: str = ""
+    is_told: bool = False
 
     @property
     def verb(self) -> str:

@@ -173,7 +173,7 @@ def _judge(task: Task, bench: Bench, item: int) -> Done | Failed | Question | No
         case "stop":
             return _failed(last)
         case "continue":
-            return Done(value, (_note(task, last),))
+            return Done(value, () if task.step.is_told else (_note(task, last),))
         case "ask":
             return _asked(task, bench, item, done)
         case _:

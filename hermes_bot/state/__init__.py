@@ -15,7 +15,18 @@ The rows of a run, in order::
     └ judge                         go on, wait, finish or stop             ── second commit
 """
 
-from hermes_bot.state.asking import APPROVE, DENY, Consent, Note, Question, QuestionKind, Ruling, consent_key
+from hermes_bot.state.asking import (
+    APPROVE,
+    CANCEL,
+    CONFIRM,
+    DENY,
+    Consent,
+    Note,
+    Question,
+    QuestionKind,
+    Ruling,
+    consent_key,
+)
 from hermes_bot.state.goal import Goal, Limits, Planned, Recalled, Share, Usage
 from hermes_bot.state.past import (
     FOLDED_CHARS,
@@ -35,6 +46,8 @@ from hermes_bot.state.run import MOST_ORIGINS, OVER, RunState, Status
 
 __all__ = [
     "APPROVE",
+    "CANCEL",
+    "CONFIRM",
     "DENY",
     "FOLDED_CHARS",
     "FORGOTTEN",

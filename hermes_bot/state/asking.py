@@ -8,6 +8,7 @@ from typing import Literal
 QuestionKind = Literal["info", "approval", "budget", "overspend"]
 """``budget``: a run's own allowance; ``overspend``: one that it shares with others of the day."""
 APPROVE, DENY = "Approve", "Deny"
+CONFIRM, CANCEL = "Confirm", "Cancel"  # of what somebody asked for, once it was said back to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Consent:
     Attributes:
         key: what a yes is bound to, see ``consent_key``.
         args: the canonical arguments, whole.
-        rule: the rule that wants a person to speak: ``danger``, ``tainted``, ….
+        rule: the rule that wants a person to speak: ``danger``, ``tainted``, ``confirm``, ….
         needed: how many different people must agree.
         seconds: after which the question expires.
     """
@@ -73,6 +74,10 @@ class Question:
     kind: QuestionKind = "info"
     consent: Consent | None = None
     outside: bool = False
+
+    def is_yes(self, text: str) -> bool:
+        """Whether an answer agrees, where this is for consent: its first option does."""
+        return bool(self.options) and text == self.options[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 
 from hermes_bot.access import Policy, Where
 from hermes_bot.ports import Risk
+from hermes_bot.schedules.planning import ADD_TOOL, PLAN_TOOL, SCHEDULE
 from hermes_bot.skills.expanding import EXPAND, ITEM_TOOL
 from hermes_bot.skills.saving import DRAFT_TOOL, SAVE_SKILL, SAVE_TOOL
 from hermes_bot.state import RunState
@@ -30,6 +31,8 @@ def by_profile(name: str, state: RunState) -> str:
     A skill that a person called by its name runs all the same; its steps are held to the list.
     """
     if state.goal.skill == SAVE_SKILL and name in (DRAFT_TOOL, SAVE_TOOL):
+        return ""
+    if state.goal.skill == SCHEDULE and name in (PLAN_TOOL, ADD_TOOL):
         return ""
     if state.goal.skill == EXPAND and name == ITEM_TOOL:
         return ""

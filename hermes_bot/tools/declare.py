@@ -12,6 +12,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from hermes_bot.messages import Json
 from hermes_bot.ports import Risk, ToolContext
+from hermes_bot.state import RunState
 from hermes_bot.tools.arguments import (
     BadArgumentsError,
     Schema,
@@ -23,6 +24,10 @@ from hermes_bot.tools.arguments import (
 Arguments = Mapping[str, Json]
 Call = Callable[[Arguments, ToolContext], Any]
 """Takes canonical arguments; gives a ``Result``, a ``Question`` or JSON, or an awaitable of one."""
+
+
+Echo = Callable[[Arguments, RunState], str]
+"""Takes canonical arguments and the run; gives Markdown."""
 
 
 class Declaration(TypedDict, total=False):
@@ -44,6 +49,8 @@ class Declaration(TypedDict, total=False):
         example: arguments of a sensible call.
         errors: each code it raises ``ToolError`` with, and what that means.
         keeps_masks: its arguments keep the numbers that stand for secrets: it hands them on inside the bot.
+        echo: says back in words what a call would do, as Markdown for whoever asked for it, who then confirms
+            each call; raises a HermesError where it cannot be done, and nobody is asked.
         reconcile: asked after a crash whether the effect with these arguments happened (the key is in the
             context): a ``Result`` says so, None that it cannot tell.
     """
@@ -63,6 +70,7 @@ class Declaration(TypedDict, total=False):
     example: Arguments
     errors: Mapping[str, str]
     keeps_masks: bool
+    echo: Echo
     reconcile: Call
 
 
@@ -100,6 +108,7 @@ class Tool:
     example: Arguments = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     keeps_masks: bool = False
+    echo: Echo | None = None
     reconcile: Call | None = None
     is_blocking: bool = False
     model: type[BaseModel] | None = None
