@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.joining import keep_earlier
-from hermes_bot.store import inbox, messages, questions, threads
+from hermes_bot.store import inbox, messages, outbox, questions, threads
+from hermes_bot.store.columns import channel_of
 from hermes_bot.store.messages import Line
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     Beside: TypeAlias = Callable[[sqlite3.Connection], bool]
 
+OPENING_SECONDS = (0.1, 0.2, 0.4, 0.8)  # between looks whether a thread that we are just opening has its name
 MAX_TEXT = 200_000  # characters of one message that are kept; the rest is cut with a note
 STALE_AFTER = timedelta(hours=1)
 
@@ -62,41 +64,51 @@ class Inbox:
         messages at once see each other's effect.
         """
         said = _bounded(incoming)
-
-        def store(db: sqlite3.Connection) -> Accepted | None:
-            if beside is not None and not beside(db):
-                return None
-            now = self._clock.now()
-            before = threads.participants(db, said.thread)
-            if before is None and not said.addressed:
-                return None  # people talk where we take no part: it is theirs, and nothing of it is kept
-            number = inbox.store(db, said, now)
-            if number is None:
-                return None
-            # who only talks beside us takes no part in our conversation
-            user = said.user if said.addressed else ""
-            threads.touch(db, said.thread, user, now, joins=said.joins, place=said.place)
-            keep_earlier(db, said.thread, said.earlier)
-            if said.kind == "message" and said.text:
-                key = said.message_id or said.event_id
-                line = Line(
-                    said.thread,
-                    said.user,
-                    said.user_name,
-                    said.text,
-                    said.sent_at,
-                    key,
-                    outside=said.is_outside,
-                )
-                messages.add(db, line)
-            asked = questions.open_of_thread(db, said.thread)
-            accepted = Accepted(number, said, asked[-1] if asked else None, before or ())
-            if self.is_for_us(accepted):
+        for seconds in OPENING_SECONDS:
+            early, accepted = await self._db.transact("inbox.store", lambda db: self._tried(db, said, beside))
+            if not early:
                 return accepted
-            inbox.finish(db, [number])
-            return None
+            await self._clock.sleep(seconds)
+        return await self._db.transact("inbox.store", lambda db: self._store(db, said, beside))
 
-        return await self._db.transact("inbox.store", store)
+    def _tried(
+        self, db: sqlite3.Connection, said: Incoming, beside: Beside | None
+    ) -> tuple[bool, Accepted | None]:
+        """Store a message, unless it is too early to say which thread it is of."""
+        return (True, None) if _is_early(db, said) else (False, self._store(db, said, beside))
+
+    def _store(self, db: sqlite3.Connection, said: Incoming, beside: Beside | None) -> Accepted | None:
+        if beside is not None and not beside(db):
+            return None
+        now = self._clock.now()
+        before = threads.participants(db, said.thread)
+        if before is None and not said.addressed:
+            return None  # people talk where we take no part: it is theirs, and nothing of it is kept
+        number = inbox.store(db, said, now)
+        if number is None:
+            return None
+        # who only talks beside us takes no part in our conversation
+        user = said.user if said.addressed else ""
+        threads.touch(db, said.thread, user, now, joins=said.joins, place=said.place)
+        keep_earlier(db, said.thread, said.earlier)
+        if said.kind == "message" and said.text:
+            key = said.message_id or said.event_id
+            line = Line(
+                said.thread,
+                said.user,
+                said.user_name,
+                said.text,
+                said.sent_at,
+                key,
+                outside=said.is_outside,
+            )
+            messages.add(db, line)
+        asked = questions.open_of_thread(db, said.thread)
+        accepted = Accepted(number, said, asked[-1] if asked else None, before or ())
+        if self.is_for_us(accepted):
+            return accepted
+        inbox.finish(db, [number])
+        return None
 
     async def place(self, stored: Stored) -> Accepted:
         """Return a message that was stored earlier, with what the router needs to know of its thread now."""
@@ -139,6 +151,18 @@ class Inbox:
             return replace(found, incoming=replace(found.incoming, text=text))
 
         return await self._db.transact("inbox.change", store)
+
+
+def _is_early(db: sqlite3.Connection, said: Incoming) -> bool:
+    """Whether a reply may be to a post of ours whose receipt is not stored: it would be nobody's.
+
+    Who is asked a question can answer before the platform has told us the post's id; after a crash in between
+    that takes a second.
+    """
+    is_root = said.thread.is_new or said.thread.thread == said.message_id
+    if is_root or said.kind != "message" or threads.participants(db, said.thread) is not None:
+        return False
+    return outbox.is_opening(db, channel_of(said.thread))
 
 
 def _rewritten(said: Incoming, change: Incoming) -> Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from hermes_bot.messages import Outgoing, ThreadKey
+from hermes_bot.messages import NEW, Outgoing, ThreadKey
 from hermes_bot.store.columns import (
     buttons_from_json,
     buttons_to_json,
@@ -73,6 +73,11 @@ _SELECT = """SELECT seq, key, thread, text, kind, buttons, files, reply_to, chan
 _PUT = """INSERT OR IGNORE INTO outbox
     (key, channel, thread, kind, text, buttons, files, reply_to, run, at, edits)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# worded as the indexes of unsent and of unknown posts are, so that it looks at those alone
+_OPENING = """SELECT 1 FROM outbox WHERE channel = :channel AND state IN ('pending', 'sending')
+        AND state = 'sending' AND substr(thread, 1, length(:start)) = :start
+    UNION ALL SELECT 1 FROM outbox WHERE channel = :channel AND state = 'unknown'
+        AND substr(thread, 1, length(:start)) = :start LIMIT 1"""
 # the first row of each channel that is not settled: one that is being sent holds back those behind it
 _HEADS = "SELECT MIN(seq) FROM outbox WHERE state IN ('pending', 'sending') GROUP BY channel"
 
@@ -176,6 +181,12 @@ def recover(db: sqlite3.Connection) -> list[OutboxRow]:
 def unknown_rows(db: sqlite3.Connection) -> list[OutboxRow]:
     """Return the posts of which nobody knows whether they were delivered, oldest first."""
     return [_row(row) for row in db.execute(f"{_SELECT} WHERE state = 'unknown' ORDER BY seq")]
+
+
+def is_opening(db: sqlite3.Connection, channel: str) -> bool:
+    """Whether a post that opens a thread may be there, in a channel, without our knowing its id yet."""
+    name = clean(channel)
+    return db.execute(_OPENING, {"channel": name, "start": f"{name}/{NEW}"}).fetchone() is not None
 
 
 def oldest_unsent(db: sqlite3.Connection) -> datetime | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crash.mind import Seen, mind
 from crash.outside import Outside
@@ -36,7 +37,11 @@ class Kill:
 
 @dataclass
 class Stage:
-    """The world, the scripted model, and the program under test."""
+    """The world, the scripted model, and the program under test.
+
+    Attributes:
+        more: what the launcher is told beside the usual.
+    """
 
     outside: Outside
     endpoint: Endpoint
@@ -47,11 +52,13 @@ class Stage:
     ended: asyncio.Task[int] | None = None
     asked: int = 0
     slow: list[str] = field(default_factory=list)
+    more: dict[str, Any] = field(default_factory=dict)
 
     async def boot(self, kill: Kill) -> None:
         """Start the program; it will die at the kill's point."""
-        self.kill, self.asked = kill, 0
+        self.kill, self.asked, self.outside.left = kill, 0, None
         spec = {
+            **self.more,
             "folder": str(self.folder),
             "port": self.outside.port,
             "endpoint": self.endpoint.url,
@@ -66,7 +73,8 @@ class Stage:
     def shoot(self) -> None:
         """Kill the program now."""
         if self.child:
-            os.kill(self.child, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it is dead, and we are told so in a moment
+                os.kill(self.child, signal.SIGKILL)
 
     async def gone(self) -> None:
         """Wait until the program is dead.

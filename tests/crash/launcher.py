@@ -15,16 +15,23 @@ import signal
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import hermes_bot.llm  # noqa: F401 - imported before the copies are made: it takes longest
+import apscheduler.schedulers.asyncio  # noqa: F401 - imported before the copies are made: it takes long
+
+import hermes_bot.llm  # noqa: F401 - as above
 from hermes_bot.app import App, Parts
+from hermes_bot.clock import SystemClock
 from hermes_bot.config import Access, Bot, Config, ModelSection, Skills
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
 from hermes_bot.ports import Delivery, Placed, Plain
+from hermes_bot.schedules import Draft
+from hermes_bot.schedules.owing import OWED
+from hermes_bot.store import firings, records
 from hermes_bot.store.database import Database
+from hermes_bot.store.schedules import Terms
 from hermes_bot.tools.declare import Tool, tool
 
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PLACED = "C2"  # the channel in which posts are placed and edited: nobody can ask there what was posted
+LOOK_SECONDS = 0.2  # between two looks at what is due and at what became of firings; the product's are 30 s
 
 
 @dataclass
@@ -50,6 +58,16 @@ class Points:
         self.passed[name] += 1
         if name == self.name and self.passed[name] == self.nth:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Ahead(SystemClock):
+    """The machine's clock, so many seconds ahead."""
+
+    def __init__(self, seconds: float) -> None:
+        self._ahead = timedelta(seconds=seconds)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._ahead
 
 
 class MortalDatabase(Database):
@@ -142,6 +160,9 @@ class OutsideAdapter(Plain):
         found: str | None = (await self._wire.ask("find", key=message.key))["id"]
         return found
 
+    async def direct(self, user: str) -> ThreadKey | None:
+        return ThreadKey("outside", "T1", f"D{user.rpartition(':')[2]}", "alone")
+
     async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
         pass
 
@@ -165,9 +186,11 @@ def tools_of(wire: Wire, points: Points) -> Sequence[Tool]:
 
     async def do(name: str, word: str, ctx: ToolContext) -> str:
         points.at("tool:before")
-        done = await wire.ask("ran", tool=name, word=word, key=ctx.key)
+        planned = ctx.state.planned
+        moment = f" for {planned.at}" if planned else ""
+        done = await wire.ask("ran", tool=name, word=word + moment, key=ctx.key)
         points.at("tool:after")
-        return f"{word} {name} number {done['count']}"
+        return f"{word} {name} number {done['count']}{moment}"
 
     async def did(args: Any, ctx: ToolContext) -> Result:
         if (await wire.ask("did", key=ctx.key))["did"]:
@@ -212,8 +235,36 @@ async def boot(spec: dict[str, Any]) -> None:
         tools=tools_of(wire, points),
         open_store=open_store,
     )
-    async with App(config, parts=parts) as app:
+    async with (
+        App(config, clock=Ahead(spec.get("ahead", 0.0)), parts=parts) as app,
+        asyncio.TaskGroup() as group,
+    ):
+        for one in spec.get("schedules", ()):
+            await app.schedules.add(_draft(**one), key=one["name"])
+        if "schedules" in spec:
+            group.create_task(_look_often(app, wire))
         await app.run(recover=True)
+
+
+def _draft(terms: dict[str, Any], targets: Sequence[str], **fields: Any) -> Draft:
+    """Return a schedule of the machine's owner."""
+    return Draft(
+        owner="outside:T1:ann", origin="config", targets=tuple(targets), terms=Terms(**terms), **fields
+    )
+
+
+async def _look_often(app: App, wire: Wire) -> None:
+    """Have firings settled soon, and tell the world how many things are not."""
+
+    def left(db: sqlite3.Connection) -> int:
+        owed = records.of_kind(db, records.CORE, OWED)
+        return len(firings.open_ones(db)) + len(firings.open_deliveries(db)) + len(owed)
+
+    await app.ready.wait()
+    while True:
+        app.waker.wake()
+        await asyncio.sleep(LOOK_SECONDS)
+        await wire.ask("left", count=await app.db.read(left))
 
 
 def main() -> None:

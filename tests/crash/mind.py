@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from endpoint import Answer, act, finish, say
+from endpoint import Answer, act, fail, finish, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,7 @@ _ACTION = re.compile(r"^action: (\S+)", re.MULTILINE)
 _STATUS = re.compile(r"^\[round \d+ \| \w+ .*?\| status (\w+)", re.MULTILINE)
 _WORD = re.compile(r'"word":"([^"]+)"')
 _HEARD = re.compile(r"ann answered: (\S+)")
+_MOMENT = re.compile(r" number \d+ (for \d{4}-\d\d-\d\dT[\d:+]+)")
 
 ERRANDS: dict[str, tuple[str, ...]] = {
     "reads": ("peek", "peek"),
@@ -29,6 +30,7 @@ ERRANDS: dict[str, tuple[str, ...]] = {
     "asks": ("peek", "ask", "push"),
     "chooses": ("choose", "put"),
     "chains": ("run_skill",),
+    "ails": ("fail",),
 }
 
 
@@ -38,12 +40,14 @@ class Seen:
 
     Attributes:
         rounds: number, action, status and word of each round.
+        moments: for which of a schedule's moments its tools said that they ran, ``for`` before each.
     """
 
     kind: str
     label: str
     rounds: tuple[tuple[int, str, str, str], ...]
     heard: tuple[str, ...]
+    moments: tuple[str, ...] = ()
 
 
 def read(prompt: str) -> Seen:
@@ -59,7 +63,8 @@ def read(prompt: str) -> Seen:
         shown = status.group(1) if status else "ok"
         rounds.append((number, action.group(1), shown, word.group(1) if word else ""))
     heard = tuple(dict.fromkeys(_HEARD.findall(prompt)))
-    return Seen(found.group(1), found.group(2), tuple(rounds), heard)
+    moments = tuple(dict.fromkeys(_MOMENT.findall(prompt)))
+    return Seen(found.group(1), found.group(2), tuple(rounds), heard, moments)
 
 
 def decide(seen: Seen) -> Answer:
@@ -70,6 +75,8 @@ def decide(seen: Seen) -> Answer:
         return _finish(seen, done)
     word = f"{seen.label}.{len(done) + 1}"
     match steps[len(done)]:
+        case "fail":
+            return fail(401)
         case "ask":
             return _ask(word)
         case "choose":
@@ -90,7 +97,8 @@ def _finish(seen: Seen, done: list[tuple[int, str, str, str]]) -> Answer:
     claims = "\n".join(f"* {name} {word} {status}" for _, name, status, word in calls)
     heard = f"Heard: {' '.join(seen.heard)}."
     evidence = [f"round {number}" for number, _, status, _ in done if status in ("ok", "partial")]
-    return finish(f"Errand {seen.label} over.\n{claims}\n{heard}", evidence=evidence)
+    said = f"Errand {seen.label} over.\n{claims}\n{heard} {' '.join(seen.moments)}"
+    return finish(said.rstrip(), evidence=evidence)
 
 
 def mind(notice: Callable[[Seen], None]) -> Callable[[dict[str, Any]], Answer]:

@@ -13,7 +13,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -59,12 +59,17 @@ class Outside:
 
     Attributes:
         changed: set by whatever happens.
+        left: how many firings and posts of reports the program said last that it has not settled; None
+            before it said so, and whenever it has posted since.
+        ahead: so much later than the machine says it is.
         presses: how many of the questions with options are answered by a button, from 0 to 1.
     """
 
     def __init__(self, seed: int) -> None:
         self.ledger = Ledger()
         self.changed = asyncio.Event()
+        self.ahead = timedelta()
+        self.left: int | None = None
         self.port = 0
         self.presses = 0.7
         self._random = random.Random(seed)
@@ -116,7 +121,7 @@ class Outside:
             "user": "outside:T1:ann",
             "user_name": "ann",
             "text": "",
-            "sent_at": datetime.now(UTC).isoformat(),
+            "sent_at": (datetime.now(UTC) + self.ahead).isoformat(),
             **fields,
         }
 
@@ -196,11 +201,13 @@ class Outside:
         names = ("key", "thread", "text", "kind", "reply_to", "buttons")
         post = {"id": posted, **{name: asked[name] for name in names}}
         self.ledger.posts.append(post)
+        self.left = None
         if post["kind"] == "question" and post["key"] not in self.ledger.answered:
             self._answer(post)
 
     def _answer(self, post: Line) -> None:
-        thread = post["thread"].removeprefix("outside/T1/")
+        channel, _, thread = post["thread"].removeprefix("outside/T1/").partition("/")
+        thread = f"{channel}/{post['id'] if thread.startswith('new:') else thread}"  # a post opens its thread
         buttons = post["buttons"]
         word = f"word{self._next('word')}"
         if buttons:
@@ -218,6 +225,10 @@ class Outside:
     def _op_ran(self, asked: Line) -> Line:
         self.ledger.ran.append({name: asked[name] for name in ("tool", "word", "key")})
         return {"count": len(self.ledger.ran)}
+
+    def _op_left(self, asked: Line) -> Line:
+        self.left = asked["count"]
+        return {}
 
     def _op_did(self, asked: Line) -> Line:
         return {"did": any(one["key"] == asked["key"] for one in self.ledger.ran)}
