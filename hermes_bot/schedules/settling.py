@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
 from hermes_bot.messages import NEW, ThreadKey
-from hermes_bot.schedules.owing import owe, tell_owed
+from hermes_bot.schedules.owing import is_told, owe, tell_owed
 from hermes_bot.state import OVER
-from hermes_bot.store import audit, firings, outbox, runs, schedules
+from hermes_bot.store import audit, firings, outbox, questions, runs, schedules
 from hermes_bot.store.audit import Entry
+from hermes_bot.store.columns import channel_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,6 +37,7 @@ def _settle(db: sqlite3.Connection, now: datetime) -> list[DeliveryRow]:
     """Note what runs and posts say of themselves by now; return the reports that a place did not take."""
     for one in firings.open_ones(db):
         _settle_work(db, one, now)
+        _escalate(db, one, now)
     return [row for row in firings.open_deliveries(db) if _settle_delivery(db, row, now)]
 
 
@@ -53,6 +55,22 @@ def _settle_work(db: sqlite3.Connection, one: Firing, now: datetime) -> None:
     )
     if firings.settle(db, one.seq, "done" if is_done else "failed", why, now) and not is_stopped:
         count_end(db, one.schedule, now, why="" if is_done else why)
+
+
+def _escalate(db: sqlite3.Connection, one: Firing, now: datetime) -> None:
+    """Owe those a word who are to hear of a question that nobody answered until it was reminded of.
+
+    Its words stay where they were asked: who reads there is not who reads this.
+    """
+    asked = questions.open_of_run(db, one.run) if one.run else None
+    schedule = schedules.get(db, one.schedule) if asked is not None and asked.reminded else None
+    if asked is None or schedule is None:
+        return
+    there = said_of(channel_of(asked.thread))
+    say = f"it asked something in {there}, and nobody has answered. Please answer there; until then it waits."
+    for person in schedule.terms.escalate_to:
+        if not is_told(db, schedule, key := f"asked-{asked.question.id}-{person}"):
+            owe(db, schedule, key, say, now, person)
 
 
 def count_end(db: sqlite3.Connection, seq: int, now: datetime, why: str) -> None:
