@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from hermes_bot.alongside import Alongside
 from hermes_bot.app import App, Parts
+from hermes_bot.clock import SystemClock
 from hermes_bot.config import Access, Adapters, Config, Http, Pacing, Secrets, SlackSection, TelegramSection
 from hermes_bot.demo.acting import SKILLS, restart_service
 from hermes_bot.demo.feed import Feed
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_bot.demo.desk import Json
+    from hermes_bot.ports import Clock
 
 USUAL_PORT = 8765
 SPEED = 5.0  # platforms and bot pace themselves as if time passed so much faster: nobody waits in a demo
@@ -115,26 +117,34 @@ def _access() -> Access:
 
 
 @contextlib.asynccontextmanager
-async def open_demo(yours: Config, folder: Path, port: int = 0) -> AsyncIterator[Demo]:
+async def open_demo(
+    yours: Config, folder: Path, port: int = 0, clock: Clock | None = None
+) -> AsyncIterator[Demo]:
     """Run all of it for as long as the block lasts.
 
     Args:
         yours: your configuration; its model, limits and skills are used, nothing else.
         folder: where the bot keeps its state; nothing is written elsewhere.
         port: of the page; 0 is the usual one, or a free one where that is taken.
+        clock: whose time it is, on the platforms too; the system's where it is left out.
 
     Raises:
         ConfigError: as ``demo_config``, or the port is taken.
     """
-    slack = SlackSimulator(team=TEAM, speed=SPEED)
-    telegram = TelegramSimulator(username=BOT_USERNAME, speed=SPEED)
+    clock = clock or SystemClock()
+
+    def seconds() -> float:
+        return clock.now().timestamp()
+
+    slack = SlackSimulator(team=TEAM, speed=SPEED, clock=seconds)
+    telegram = TelegramSimulator(username=BOT_USERNAME, speed=SPEED, clock=seconds)
     furnish_slack(slack)
     furnish_telegram(telegram)
     async with slack, telegram:
         await fill_slack(slack)
         await fill_telegram(telegram)
         settings, parts = demo_config(yours, folder, slack, telegram), Parts(tools=(restart_service,))
-        async with App(settings, parts=parts) as app, Alongside(app.run(recover=False)):
+        async with App(settings, clock=clock, parts=parts) as app, Alongside(app.run(recover=False)):
             await _connected(app, telegram)
             desks = {desk.name: desk for desk in (SlackDesk(slack), TelegramDesk(telegram))}
             records = Records(app)

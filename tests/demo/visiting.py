@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from hermes_bot.ports import Clock
+
 SECONDS = 20  # a bound against hanging, not a measure
 INCIDENTS = {"platform": "slack", "channel": "CINCIDENTS"}
 
@@ -94,9 +96,11 @@ class Events:
 
 
 @asynccontextmanager
-async def visiting(folder: Path, yours: Config | None = None) -> AsyncIterator[Visitor]:
+async def visiting(
+    folder: Path, yours: Config | None = None, clock: Clock | None = None
+) -> AsyncIterator[Visitor]:
     """Run the demo and open its page."""
-    async with open_demo(yours or Config(), folder) as demo, aiohttp.ClientSession() as session:
+    async with open_demo(yours or Config(), folder, clock=clock) as demo, aiohttp.ClientSession() as session:
         async with session.get(demo.url) as page:
             token = re.search(r'name="demo-token" content="([^"]+)"', await page.text())
         assert token is not None
