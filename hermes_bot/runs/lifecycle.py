@@ -63,10 +63,10 @@ class Runs:
         if record is None or record.status not in AT_WORK:
             return
         state = fold(rows)
-        if state.thread != record.thread:  # the platform gave the channel another id meanwhile
+        workspace = self.workspace(state.thread)  # by the name it began with: what it made so far is there
+        if state.thread != record.thread:  # its first post opened one, or the channel has another id
             state = state.changed(thread=record.thread)
         kept = RunJournal(self._desk, added=added, show=show, shares=shares)
-        workspace = self.workspace(state.thread)
         desk = self._hands.desk(kept, self._desk.clock, workspace, lambda: self.is_closing)
         try:
             state = await carry(state, desk)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.messages import NEW, ThreadKey
 from hermes_bot.runs.posts import final_post, final_text
-from hermes_bot.store import firings, messages, outbox, schedules, threads
+from hermes_bot.store import firings, journal, messages, outbox, schedules, threads
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.firings import DeliveryRow
 from hermes_bot.store.messages import Line
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hermes_bot.state import Planned, RunState
     from hermes_bot.store.firings import DeliveryState
 
-NOT_FOR_OTHERS = "It holds what was read in a private place, so it stayed where it was made."
+NOT_FOR_OTHERS = "It may hold what was said in a private place, so it stayed where it was made."
 
 
 def report(db: sqlite3.Connection, state: RunState, reply_to: str, now: datetime) -> None:
@@ -43,11 +43,20 @@ def report(db: sqlite3.Connection, state: RunState, reply_to: str, now: datetime
         message = _report(state, planned, target, number, reply_to)
         if not is_news and not is_seen:
             _note(db, message, planned, "unchanged", "It reads as the last one did.", now)
-        elif number > 1 and state.is_private:
+        elif number > 1 and _is_of_private_place(db, state):
             _note(db, message, planned, "dead", NOT_FOR_OTHERS, now)
         elif number == 1 or state.status != "cancelled":
             _note(db, message, planned, "pending", "", now)
             _post(db, message, state, now)
+
+
+def _is_of_private_place(db: sqlite3.Connection, state: RunState) -> bool:
+    """Whether a run knows what was said in a private place: it works in one, or was given what one told.
+
+    What its tools read is no such thing, logs say: whoever chose the channels chose who reads of them.
+    """
+    begun = journal.of_run(db, state.run)[0]
+    return state.place != "channel" or bool(begun.data.get("private"))
 
 
 def _others(db: sqlite3.Connection, planned: Planned, first: str) -> list[str]:
