@@ -33,7 +33,7 @@ from hermes_bot.following import Followers
 from hermes_bot.gate import Gate
 from hermes_bot.inbox import Inbox
 from hermes_bot.joining import Joiner
-from hermes_bot.ops import Operations
+from hermes_bot.ops import USER, Operations
 from hermes_bot.outbox import Outbox
 from hermes_bot.platforms import Platforms, StoreRecords
 from hermes_bot.ports import Operated
@@ -115,6 +115,7 @@ class App:
         self._parts = parts or Parts()
         self._stack = AsyncExitStack()
         self.followers = Followers()
+        self.is_local = False
         self.ready = asyncio.Event()
         # set by the daemon; other commands host the bot for a while
         self.serving_since: datetime | None = None
@@ -179,7 +180,7 @@ class App:
             offers(config, catalog_of(config)),
             lambda request: self.runs.beginnings.check(request),  # noqa: PLW0108 - it is made later
         )
-        self.schedules = Schedules(rooms)
+        self.schedules = Schedules(rooms, USER)
         self.waker = Waker(self.schedules, self.clock)
 
     def _build_runs(self) -> None:
@@ -284,12 +285,15 @@ class App:
         Raises:
             ConfigError: a webhook cannot be used.
         """
+        self.is_local = is_local
         if is_local:
+            self.schedules.is_open = self.schedules.asks_platforms = False  # what fires is the daemon's
             for name, adapter in self.adapters.items():
                 if not isinstance(adapter, Operated):
                     del self._served[name]
         else:
             self.hooks.check()
+            await self.schedules.take_config(self.config.schedules)
         ops = {**self.operations.table(), **self.mcp.ops()}
         for adapter in self.adapters.values():
             if isinstance(adapter, Operated):

@@ -51,6 +51,7 @@ async def checkup(host: Standee) -> tuple[Finding, ...]:
         if name in host.adapters and health.state != "off":
             found += await _checked(name, host)
     found += host.hooks.findings()
+    found += await host.schedules.findings(config.schedules)
     found += await host.mcp.check()
     return (*found, Finding("ok", "database", f"SQLite {sqlite3.sqlite_version}."))
 

@@ -18,6 +18,7 @@ from hermes_bot.following import Settled, Showing
 from hermes_bot.gate import TO_ANSWER
 from hermes_bot.messages import Incoming, Request, ThreadKey
 from hermes_bot.router import Answer, answer_to
+from hermes_bot.scheduling import schedule_ops
 from hermes_bot.standing import Standee, standing
 from hermes_bot.state import OVER
 from hermes_bot.store import care, messages, questions, runs, skillstates, threads
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hermes_bot.ports import Emit, Op
     from hermes_bot.reception import Reception
     from hermes_bot.runs import Runs, RunView
+    from hermes_bot.schedules import Schedules
     from hermes_bot.store.runs import RunRecord
 
 Json = dict[str, Any]
@@ -43,8 +45,8 @@ _KINDS: Mapping[str, type] = {
         ("text", "skill", "profile", "run", "name", "thread", "target", "since", "until", "actor", "verb"),
         str,
     ),
-    "params": dict,
-    "answers": list,
+    **dict.fromkeys(("params", "terms"), dict),
+    **dict.fromkeys(("answers", "channels"), list),
     "limit": int,
 }
 _NAMES = {str: "a text", dict: "an object", list: "a list of texts", int: "a whole number"}
@@ -57,6 +59,8 @@ class Host(Standee, Protocol):
     reception: Reception
     followers: Followers
     gate: Gate
+    schedules: Schedules
+    is_local: bool
 
 
 class Operations:
@@ -105,6 +109,7 @@ class Operations:
             "status": self._status,
             "doctor": self._doctor,
             **audit_ops(self._host),
+            **schedule_ops(self._host, USER),
             "db.check": self._check,
             "db.backup": self._backup,
             "db.vacuum": self._vacuum,

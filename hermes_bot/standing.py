@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from hermes_bot.mcp.servers import Servers
     from hermes_bot.ports import Adapter, Clock, Finding, Health
     from hermes_bot.sandbox import Sandbox
+    from hermes_bot.sections import ScheduleSection
     from hermes_bot.skills import Registry
     from hermes_bot.store.database import Database
+    from hermes_bot.store.schedules import Schedule
 
 Json = dict[str, Any]
 
@@ -36,6 +38,7 @@ LATE_TICK = timedelta(seconds=60)  # upkeep looks every 15 s
 LATE_SCHEDULES = timedelta(seconds=90)  # they are looked at every 30 s
 LATE_START = timedelta(seconds=60)
 LATE_POST = timedelta(minutes=5)
+MOST_PAUSED = 20  # are named one by one
 DEAD_SINCE = timedelta(days=1)
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 
@@ -68,6 +71,20 @@ class Ticking(Protocol):
     """
 
     ticked_at: datetime | None
+
+
+class Planning(Ticking, Protocol):
+    """What fires by itself.
+
+    Attributes:
+        troubles: sections of hermes.toml that make no schedule, each with why.
+    """
+
+    troubles: dict[str, str]
+
+    async def findings(self, sections: Mapping[str, ScheduleSection]) -> Sequence[Finding]:
+        """Return what ``doctor`` says of the schedules."""
+        ...
 
 
 class Standee(Protocol):
@@ -109,7 +126,7 @@ class Standee(Protocol):
         ...
 
     @property
-    def schedules(self) -> Ticking:
+    def schedules(self) -> Planning:
         """What fires by itself."""
         ...
 
@@ -140,7 +157,9 @@ async def standing(host: Standee) -> Json:
         "schedules": {
             "last_tick": _iso(host.schedules.ticked_at),
             **stored.schedules,
-            "next_due": _iso(stored.next_due),
+            "next_due": _iso(stored.next.due_at) if stored.next else None,
+            "next_name": stored.next.name if stored.next else "",
+            "paused_ones": [{"name": one.name, "why": one.why} for one in stored.paused],
         },
         "spent_today": {
             "tokens": stored.spent.tokens_in + stored.spent.tokens_out,
@@ -185,13 +204,14 @@ class _Stored:
     dead: int
     spent: spend.Spent
     schedules: Mapping[str, int]
-    next_due: datetime | None
+    next: Schedule | None
+    paused: Sequence[Schedule]
 
 
 def _stored(db: sqlite3.Connection, now: datetime, today: date) -> _Stored:
     unknown = outbox.count(db, "unknown", now - care.RETENTION["outbox"])
     dead = outbox.count(db, "dead", now - DEAD_SINCE)
-    planned = schedules.counts(db), schedules.next_due(db)
+    planned = schedules.counts(db), schedules.next_one(db), schedules.paused(db, MOST_PAUSED)
     return _Stored(
         runs.count_open(db), outbox.oldest_unsent(db), unknown, dead, spend.of(db, today), *planned
     )
@@ -266,6 +286,7 @@ def _late(host: Standee, stored: _Stored) -> Iterator[str]:
     ticked = host.upkeep.ticked_at or host.serving_since
     if host.serving_since is not None and ticked is not None and now - ticked > LATE_TICK:
         yield f"What is due was last looked after at {_said(ticked)}; it should be every 15 s."
+    yield from (f"[schedules.{name}]: {why}" for name, why in host.schedules.troubles.items())
     looked = host.schedules.ticked_at or host.serving_since
     if host.serving_since is not None and looked is not None and now - looked > LATE_SCHEDULES:
         yield f"The scheduler last looked at {_said(looked)}; it should be every 30 s."

@@ -25,6 +25,7 @@ from hermes_bot.cli import (
     logs,
     mcp,
     runs,
+    schedules,
     service,
     simulate,
     skills,
@@ -59,6 +60,7 @@ audit.add_to(app)
 service.add_to(app)
 app.add_typer(runs.app, name="runs")
 app.add_typer(skills.app, name="skills")
+app.add_typer(schedules.app, name="schedules")
 app.add_typer(logs.app, name="logs")
 app.add_typer(mcp.app, name="mcp")
 app.add_typer(db.app, name="db")

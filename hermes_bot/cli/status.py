@@ -106,7 +106,9 @@ def _facts(found: Mapping[str, Any], when: Mapping[str, _Moment]) -> Iterator[tu
     yield "last tick", when["last_tick"]
     planned = found["schedules"]
     yield "schedules", f"{planned['active']} active, {planned['paused']} paused"
-    yield "next due", when["next_due"]
+    for one in planned["paused_ones"]:
+        yield "paused", f"{one['name']}: {one['why']}"
+    yield "next due", f"{when['next_due']} {planned['next_name']}".strip()
     yield "last look at schedules", when["looked"]
     yield "model", found["model"]
     yield "skills", found["skills"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hermes_bot.schedules.rooms import Rooms
 
 REACH_SECONDS = 5.0  # a platform that takes longer to say whether we can post there is not waited for
+NOT_ASKED = "No daemon runs, so whether I can post there shows when it fires."
 SHOWN = 3  # planned moments
 LOOKED_AT = 400  # planned moments among which those outside its quiet hours and holidays are looked for
 MOST_TARGETS = 20
@@ -85,8 +86,12 @@ def target_of(rooms: Rooms, text: str) -> str:
     return f"{where.platform}/{where.workspace}/{where.channel}"
 
 
-async def planned(rooms: Rooms, one: Schedule, now: datetime) -> tuple[Schedule, tuple[datetime, ...], str]:
+async def planned(
+    rooms: Rooms, one: Schedule, now: datetime, *, asks: bool = True
+) -> tuple[Schedule, tuple[datetime, ...], str]:
     """Return a schedule with its next planned moment, the next three, and what could not be looked at.
+
+    ``asks``: the platforms are there to say whether the bot can post in a place.
 
     Raises:
         ScheduleError: it cannot be: it never fires, its skill or a target is not there, it may not.
@@ -96,6 +101,8 @@ async def planned(rooms: Rooms, one: Schedule, now: datetime) -> tuple[Schedule,
     verdict = rights.may_make(rooms.policy, one, found)
     if not verdict.ok:
         raise ScheduleError(verdict.why)
+    if not asks:
+        return one, moments, NOT_ASKED
     warnings = [said for where in found if (said := await _out_of_reach(rooms, where))]
     return one, moments, " ".join(warnings)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from hermes_bot import timing
 from hermes_bot.errors import ScheduleError
-from hermes_bot.schedules import firing, making, rights, settling
+from hermes_bot.ports import Finding
+from hermes_bot.schedules import configured, firing, making, rights, settling
 from hermes_bot.schedules.drafts import Draft, Past, Proposed
 from hermes_bot.schedules.looking import due_of
 from hermes_bot.schedules.owing import tell_owed
@@ -19,23 +20,27 @@ from hermes_bot.store.audit import Entry
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from datetime import datetime
 
     from hermes_bot.access import Verdict, Where
     from hermes_bot.schedules.firing import Fired
     from hermes_bot.schedules.rooms import Rooms
+    from hermes_bot.sections import ScheduleSection
     from hermes_bot.store.firings import Firing
     from hermes_bot.store.schedules import Schedule
 
+MOST_PAUSED = 20  # are named one by one
 MOST_OF_OWNER = 100  # made in chats: what makes schedules by itself is stopped there
 _IN_CHAT = ("chat", "model")
 
 
 class Schedules:
-    """All schedules.
+    """All schedules; ``owner`` has those of hermes.toml that name none.
 
     Attributes:
+        asks_platforms: whether the platforms are connected, so that they can say where the bot can post.
+        troubles: sections of hermes.toml that make no schedule, each with why.
         is_open: whether what is due fires; closed when the program stops.
         ticked_at: when what is due was last looked after; None before the first time.
         on_fired: hands on the task of a firing, by its inbox row.
@@ -43,9 +48,12 @@ class Schedules:
         on_post: called when posts were stored.
     """
 
-    def __init__(self, rooms: Rooms) -> None:
+    def __init__(self, rooms: Rooms, owner: str = "") -> None:
         self._rooms = rooms
+        self._owner = owner
         self.is_open = True
+        self.asks_platforms = True
+        self.troubles: dict[str, str] = {}
         self.ticked_at: datetime | None = None
         self.on_fired: Callable[[int], Awaitable[None]] | None = None
         self.on_change: Callable[[], None] = lambda: None
@@ -59,7 +67,7 @@ class Schedules:
         """
         now = self._rooms.clock.now()
         one = making.schedule_of(self._rooms, draft, now)
-        one, moments, warning = await making.planned(self._rooms, one, now)
+        one, moments, warning = await making.planned(self._rooms, one, now, asks=self.asks_platforms)
         taken = await self._rooms.db.read(lambda db: schedules.names(db, one.name[:30]))
         if draft.name and one.name in taken:
             raise ScheduleError(f"There is a schedule `{one.name}` already. Choose another name.")
@@ -95,7 +103,8 @@ class Schedules:
     async def _again(self, one: Schedule) -> Schedule:
         """Look again at what was confirmed: the world may have changed meanwhile."""
         now = self._rooms.clock.now()
-        return (await making.planned(self._rooms, replace(one, at=now, changed_at=now), now))[0]
+        fresh = replace(one, at=now, changed_at=now)
+        return (await making.planned(self._rooms, fresh, now, asks=self.asks_platforms))[0]
 
     def _store(self, one: Schedule, db: sqlite3.Connection) -> Schedule | None:
         if one.origin in _IN_CHAT and schedules.count_of(db, one.owner) >= MOST_OF_OWNER:
@@ -114,7 +123,7 @@ class Schedules:
         Raises:
             ScheduleError: there is none of this name, or it cannot be.
         """
-        old, now = await self.get(name), self._rooms.clock.now()
+        old, now = _of_nobody_else(await self.get(name)), self._rooms.clock.now()
         fresh = making.schedule_of(self._rooms, replace(wanted, name=old.name), now)
         one, _, _ = await making.planned(self._rooms, fresh, now)
         one = replace(one, seq=old.seq, at=old.at)
@@ -125,6 +134,33 @@ class Schedules:
             return schedules.get(db, one.seq)
 
         return await self._stored("change", one, store)
+
+    async def take_config(self, sections: Mapping[str, ScheduleSection]) -> None:
+        """Make the schedules of hermes.toml; those that cannot be are in ``troubles``."""
+        self.troubles = await configured.take(self._rooms, sections, self._owner, self._rooms.clock.now())
+        self.on_change()
+
+    async def findings(self, sections: Mapping[str, ScheduleSection]) -> list[Finding]:
+        """Return what ``doctor`` says of the sections of hermes.toml, and of what is paused."""
+        found = []
+        now = self._rooms.clock.now()
+        for name, section in sections.items():
+            what = f"schedule {name}"
+            try:
+                one = await configured.check(self._rooms, name, section, self._owner, now)
+            except ScheduleError as error:
+                found.append(Finding("bad", what, str(error)))
+                continue
+            coming = moment(one.planned_at, one.zone, now) if one.planned_at else "never"
+            found.append(
+                Finding(
+                    "ok", what, f"{timing.in_words(timing.Rule.parse(one.rule), one.zone)}, next {coming}."
+                )
+            )
+        for one in await self._rooms.db.read(lambda db: schedules.paused(db, MOST_PAUSED)):
+            say = f"It is paused: {one.why} Have it go on: hermes-bot schedules resume {one.name}"
+            found.append(Finding("warning", f"schedule {one.name}", say))
+        return found
 
     async def all(self, channel: str = "") -> list[Schedule]:
         """Return all schedules that are not over; of a channel, ``slack/T1/C1``, those that report there."""
@@ -156,8 +192,9 @@ class Schedules:
         """Have a schedule fire nothing any more; its history stays.
 
         Raises:
-            ScheduleError: there is none of this name.
+            ScheduleError: there is none of this name, or hermes.toml says that there is.
         """
+        _of_nobody_else(await self.get(name))
         return await self._set(name, "over", by, "It was removed.")
 
     async def resume(self, name: str, by: str) -> Schedule:
@@ -167,7 +204,7 @@ class Schedules:
             ScheduleError: there is none of this name, it is over, or its ground is still gone.
         """
         one, now = self._alive(await self.get(name)), self._rooms.clock.now()
-        one, _, _ = await making.planned(self._rooms, one, now)
+        one, _, _ = await making.planned(self._rooms, one, now, asks=self.asks_platforms)
         at = timing.next_after(timing.Rule.parse(one.rule), one.zone, now)
         one = replace(one, state="active", why="", planned_at=at, due_at=due_of(one, at), changed_at=now)
 
@@ -293,6 +330,16 @@ class Schedules:
     def _note(self, db: sqlite3.Connection, by: str, verb: str, name: str, detail: str) -> None:
         entry = Entry(by or "nobody", f"schedule.{verb}", name, "done", detail)
         audit.note(db, entry, self._rooms.clock.now())
+
+
+def _of_nobody_else(one: Schedule) -> Schedule:
+    """Return a schedule that is ours to change: what hermes.toml says comes back at the next start."""
+    if one.origin == "config" and one.state != "over":
+        raise ScheduleError(
+            f"`{one.name}` is in hermes.toml: change it there, as [schedules.{one.name}]. It can be "
+            "paused here."
+        )
+    return one
 
 
 def _said(one: Schedule, moments: tuple[datetime, ...], warning: str, now: datetime) -> str:

@@ -96,7 +96,7 @@ _PUT = f"""INSERT OR IGNORE INTO schedules ({_COLUMNS})
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608 - all ours
 _CHANGE = """UPDATE schedules SET rule = ?, zone = ?, targets = ?, owner = ?, changed_at = ?, request = ?,
     text = ?, said = ?, terms = ?, owner_name = ?, origin = ?, thread = ?, state = ?, why = ?, planned_at = ?,
-    due_at = ? WHERE seq = ?"""
+    due_at = ?, key = ? WHERE seq = ?"""
 _IN_CHANNEL = "EXISTS (SELECT 1 FROM json_each(schedules.targets) WHERE value = ?)"
 _DUE = "state = 'active' AND due_at IS NOT NULL"
 
@@ -106,9 +106,9 @@ def add(db: sqlite3.Connection, one: Schedule) -> int | None:
 
     One that is over gives its name up to a new one, and is found by its ``seq`` from then on.
     """
-    db.execute(
-        "UPDATE schedules SET name = name || '~' || seq WHERE name = ? AND state = 'over'", (one.name,)
-    )
+    sql = """UPDATE schedules SET name = name || '~' || seq,
+        key = CASE origin WHEN 'config' THEN '' ELSE key END WHERE name = ? AND state = 'over'"""
+    db.execute(sql, (one.name,))
     done = db.execute(_PUT, _values(one))
     return done.lastrowid if done.rowcount == 1 else None
 
@@ -116,7 +116,7 @@ def add(db: sqlite3.Connection, one: Schedule) -> int | None:
 def change(db: sqlite3.Connection, one: Schedule) -> None:
     """Store all that a schedule says, in its place: its history, its name and its digest stay."""
     _, *says = _values(one)
-    db.execute(_CHANGE, (*says[:4], *says[5:17], one.seq))
+    db.execute(_CHANGE, (*says[:4], *says[5:17], one.key, one.seq))
 
 
 def get(db: sqlite3.Connection, seq: int) -> Schedule | None:
@@ -157,6 +157,17 @@ def due(db: sqlite3.Connection, now: datetime, limit: int) -> list[int]:
 def next_due(db: sqlite3.Connection) -> datetime | None:
     """Return when the next one is to be looked at; None where none waits."""
     return maybe_moment(db.execute(f"SELECT MIN(due_at) FROM schedules WHERE {_DUE}").fetchone()[0])  # noqa: S608 - ours
+
+
+def next_one(db: sqlite3.Connection) -> Schedule | None:
+    """Return the schedule that is to be looked at next; None where none waits."""
+    return _first(db.execute(f"{_SELECT} WHERE {_DUE} ORDER BY due_at, seq LIMIT 1"))
+
+
+def paused(db: sqlite3.Connection, limit: int) -> list[Schedule]:
+    """Return what is paused, the last paused first."""
+    sql = f"{_SELECT} WHERE state = 'paused' ORDER BY changed_at DESC LIMIT ?"
+    return [_row(row) for row in db.execute(sql, (limit,))]
 
 
 def advance(db: sqlite3.Connection, seq: int, planned_at: datetime | None, due_at: datetime | None) -> None:

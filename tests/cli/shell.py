@@ -42,6 +42,8 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.env = {"HOME": str(folder), "PATH": os.environ["PATH"], "COLUMNS": "100"}
+        if under_test := os.environ.get("PYTHONPATH"):  # a work tree, whose code is not what is installed
+            self.env["PYTHONPATH"] = under_test
 
     def run(self, *words: str, stdin: str | None = None, **env: str) -> Ended:
         """Run a command to its end; without ``stdin`` its standard input is closed."""
