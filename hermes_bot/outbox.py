@@ -148,7 +148,7 @@ class Outbox:
         """Wait until everything that can be sent is sent, at most so long."""
         try:
             async with asyncio.timeout(seconds):
-                while self._busy or await self._due():
+                while await self._due() or self._busy:  # in this order: what is due becomes what is busy
                     self.wake()
                     await asyncio.sleep(0.01)
         except TimeoutError:

@@ -15,6 +15,7 @@ from scene import is_status
 from hermes_bot.app import App, Parts
 from hermes_bot.config import Access
 from hermes_bot.schedules import Draft
+from hermes_bot.store import firings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -74,8 +75,11 @@ class Both:
         async with asyncio.timeout(15):
             while any(map(bool, self.app.dispatcher.held())):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
-        await self.app.outbox.flush(10)
-        await self.app.schedules.tend(self.clock.now())
+            await self.app.outbox.flush(10)
+            await self.app.schedules.tend(self.clock.now())
+            while await self.app.db.read(firings.open_deliveries):
+                await asyncio.sleep(0.01)
+                await self.app.schedules.tend(self.clock.now())
         await self.app.outbox.flush(10)
 
     async def past(self, name: str = "daily") -> Past:
