@@ -22,7 +22,7 @@ _WORD_HERE = re.compile(
     r"[\s,]*\b(?:in|to|into)?\s*\bhere\b\Z|(?<=\bpost)\s+here\b|(?<=\bsend)\s+here\b", re.IGNORECASE
 )
 _PLATFORM = re.compile(r"[a-z]+:")
-_CHANNEL_ID = re.compile(r"[A-Z][A-Z0-9]{6,}\Z")
+_CHANNEL_ID = re.compile(r"[A-Z][A-Z0-9]+\Z")  # names are in lower case
 
 
 def places_in(text: str, here: str, called: Callable[[str], str]) -> tuple[tuple[str, ...], str]:

@@ -87,3 +87,28 @@ async def test_a_plain_reply_confirms_and_another_person_s_does_not(platform: st
         await it.until(lambda: any("Created: " in post.text for post in it.now(thread)))
         (one,) = await it.app.schedules.all()
         assert one.owner.endswith(it.people["asker"])
+
+
+@pytest.mark.parametrize("named", ["<#C2>", "<#C2|team-c2>", "#team-c2", "slack:T1:C2"])
+async def test_a_channel_on_slack_is_named_as_people_name_it(named: str, tmp_path: Path) -> None:
+    async with stage("slack", tmp_path) as it:
+        thread = await it.mention(f"every day at 9 post the error digest in {named}", "other")
+        (card,) = await it.heard(thread)
+        assert "slack:T1:C2" in card.text
+        assert "*Where:* `slack:T1:C2`" in card.text
+        await it.press(thread, "Confirm", "other")
+        await it.heard(thread, 2)
+        (one,) = await it.app.schedules.all()
+        assert one.targets == ("slack/T1/C2",)
+
+
+async def test_a_channel_that_is_out_of_reach_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    async with stage("slack", tmp_path) as it:
+        it.sim.add_channel("C3", name="far", members=("U1", "U2"))
+        for named, why in (("<#C3>", "I am not in that channel"), ("<#C404>", "slack:T1:C404")):
+            thread = await it.mention(f"every day at 9 post the error digest in {named}", "other")
+            (told,) = await it.heard(thread)
+            assert told.text.startswith("Nothing was stored.")
+            assert why in told.text
+            assert told.buttons == ()
+        assert await it.app.schedules.all() == []
