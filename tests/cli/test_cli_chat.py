@@ -122,8 +122,9 @@ def test_what_a_log_holds_for_the_terminal_does_not_reach_it(shell: Shell) -> No
 
 
 def test_a_table_too_wide_for_the_terminal_is_shown_row_by_row(shell: Shell) -> None:
+    shell.env["COLUMNS"] = "200"
     with Person(shell, "skills", "list") as wide:
-        wide.wait_for("log-diagnosis  chain(service, since, until)", "Finds out")
+        wide.wait_for("  chain(service, since, until)", "Finds out")
     shell.env["COLUMNS"] = "60"
     with Person(shell, "skills", "list") as narrow:
         narrow.wait_for("skill         log-diagnosis", "what it does  Finds out")
