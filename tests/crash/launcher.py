@@ -249,7 +249,7 @@ async def boot(spec: dict[str, Any]) -> None:
 def _draft(terms: dict[str, Any], targets: Sequence[str], **fields: Any) -> Draft:
     """Return a schedule of the machine's owner."""
     return Draft(
-        owner="outside:T1:ann", origin="config", targets=tuple(targets), terms=Terms(**terms), **fields
+        owner="outside:T1:ann", origin="shell", targets=tuple(targets), terms=Terms(**terms), **fields
     )
 
 

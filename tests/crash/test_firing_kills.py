@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import random
 import re
 from typing import TYPE_CHECKING
 
 import pytest
+from crash.driver import Kill, staged
 from crash.firingcheck import check
-from crash.firings import PLACES, programme
+from crash.firings import PLACES, Course, lead, programme
 from crash.outside import Ledger
 
 if TYPE_CHECKING:
@@ -30,6 +32,34 @@ async def test_each_planned_moment_has_one_report_in_each_place_however_often_it
     assert not wrong
     assert course.stage.outside.ledger.kills == 12
     assert len(set(course.moments.values())) > 1  # some were met, some came late
+
+
+@pytest.mark.parametrize(
+    ("point", "says"),
+    [
+        ("run.decided:before", "it brought the program down 3 times, so I gave it up."),
+        ("run.begin:before", "I could not begin the planned `steady`: it was tried 3 times"),
+    ],
+)
+async def test_a_firing_that_brings_the_program_down_each_time_is_tried_three_times_then_failed_and_told(
+    point: str, says: str, tmp_path: Path
+) -> None:
+    async with asyncio.timeout(60), staged(tmp_path, 1) as stage:
+        course = Course(stage, random.Random(1), names=("steady",))
+        course.begin()
+        await lead(course, Kill())
+        course.hop()
+        assert [await lead(course, Kill(point)) for _ in range(3)] == ["dead"] * 3
+        assert stage.outside.ledger.posts == []
+        course.moments.clear()  # it has no report of its moment
+        await lead(course, Kill(point))
+        await lead(course, Kill())
+        posts = stage.outside.ledger.posts
+    assert all(says in one["text"] for one in posts), posts
+    assert sorted({one["thread"].split("/")[2] for one in posts}) in (["C1"], ["C1", "C2", "C3"])
+    assert len({one["key"] for one in posts}) == len(posts) > 0
+    ran = [one for one in stage.outside.ledger.ran if one["tool"] != "peek"]
+    assert len({one["key"] for one in ran}) == len(ran)
 
 
 def post(channel: str, name: str, text: str, kind: str = "answer", **more: str) -> Line:

@@ -54,7 +54,7 @@ class Both:
     async def plan(self, *targets: str, **fields: Any) -> Schedule:
         """Store a schedule of every ten minutes."""
         owner = fields.pop("owner", ANN if any(one.startswith("slack") for one in targets) else BOB)
-        given = {"text": "say hello", "name": "daily", "origin": "config", **fields}
+        given = {"text": "say hello", "name": "daily", "origin": "shell", **fields}
         draft = Draft(when="every 10m", owner=owner, targets=targets, **given)
         return await self.app.schedules.add(draft)
 
