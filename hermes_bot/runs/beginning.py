@@ -10,7 +10,7 @@ from hermes_bot.errors import HermesError
 from hermes_bot.markdown import inert
 from hermes_bot.messages import Request
 from hermes_bot.runs import rows as change
-from hermes_bot.runs.goal import Earlier, before, joined_text
+from hermes_bot.runs.goal import NOTHING_SAID, Earlier, before, joined_text
 from hermes_bot.runs.limits import MAX_STARTS, limits_of, usual_profile
 from hermes_bot.schedules.planning import SCHEDULE, WISH
 from hermes_bot.skills.expanding import EXPAND, ITEMS, item_asked
@@ -83,6 +83,8 @@ class Beginnings:
             asked, place = heard[0], _place(db, heard[0])
             earlier = self._earlier(db, heard, place)
             goal = self._goal(db, heard, files, earlier.lines)
+            if goal.skill == SCHEDULE:  # of a person's own words alone, whatever was said around them
+                earlier, goal = NOTHING_SAID, replace(goal, transcript=())
             limits, changes = self._limits(goal.skill, request, asked.thread)
             record = RunRecord(run, asked.thread, asked.user, goal.text, now, now, root=run, skill=goal.skill)
             starts = 1 if asked.firing else 0  # the first one counts where nobody is there to see it
@@ -98,7 +100,8 @@ class Beginnings:
                 **_planned(db, inbox_ids[0], run),
                 **({"links": list(self._hands.links)} if self._hands.links else {}),
             }
-            recalled = recalling.shown(db, ids, replace(asked, place=place), run) if recalling else []
+            shown = recalling if goal.skill != SCHEDULE else None
+            recalled = shown.shown(db, ids, replace(asked, place=place), run) if shown else []
             is_outside = earlier.is_outside or any(message.is_outside for message in heard)
             data |= _given(recalled, is_outside=is_outside)
             if _is_private(db, earlier, recalled):

@@ -32,6 +32,9 @@ class Earlier:
     runs: frozenset[str]
 
 
+NOTHING_SAID = Earlier((), is_outside=False, runs=frozenset())
+
+
 def joined_text(said: Sequence[Incoming]) -> str:
     """Return several messages as one text; the pieces of a paste that the platform cut are made whole."""
     text = ""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _BEGINS = re.compile(
-    r"\b(?:every|each|daily|weekly|monthly|hourly|weekdays?|weekends?|today|tonight|tomorrow|next|in|on|at)\b"
+    r"\b(?:every|each|daily|weekly|monthly|hourly|weekdays?|weekends?|today|tonight|tomorrow|next|in|on|at"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
     r"|每|工作日|明天|今天|周",
     re.IGNORECASE,
 )
@@ -24,12 +25,14 @@ _EVERY_SO_OFTEN = re.compile(
     r"(?:post|send|remind|run|report|publish|announce|message|notify|ping|share)\b",
     re.IGNORECASE,
 )
+_SCHEDULES = re.compile(r"(?:please\s+)?schedule\b", re.IGNORECASE)
 _FURTHER_VERBS = re.compile(
     r"(?:please\s+)?(?:restart|deploy|redeploy|roll|rotate|clean|clear|scan|investigate|monitor|call|get|find"
     r"|search|delete|remove|renew|back|stop|turn|switch|scale|warm|rebuild|sync|import|export|check|look|show"
     r"|list|summari[sz]e|diagnose|analy[sz]e|query|test|verify|count|compare|measure|draw|write)\b",
     re.IGNORECASE,
 )
+_ENDS_OR_ELSE = re.compile(r"[\s,]*((?:until|till|or)\s+\S.*)", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:or|and|to|until|till|am|pm|a\.m|p\.m|o'clock|uhr|或)\b", re.IGNORECASE)
 MOST_WORDS = 9  # that a time at the begin of a sentence may have
 _QUOTED = re.compile(r"""(?:"([^"]+)"|'([^']+)'|`([^`]+)`)\s*(.*)\Z""", re.DOTALL)
@@ -71,6 +74,7 @@ def phrase_of(text: str, zone: str, now: datetime, names: Collection[str] = ()) 
             _fixed(timing.read_rule(said, zone, now), said, zone, now), " ".join(words[len(head) :])
         )
     if (found := timing.find_rule(text, zone, now, names)) is not None:
+        _refuse_more(text, found.said)
         return Phrase(_fixed(found.rule, found.said, zone, now), found.rest)
     return _at_begin(words, zone, now) or _at_end(text, zone, now)
 
@@ -88,10 +92,34 @@ def asks_for_later(text: str, zone: str, now: datetime, names: Collection[str] =
         return True
     if text.endswith("?"):
         return False
+    if _SCHEDULES.match(text):
+        return _names_a_time(text, zone, now)
     if _EVERY_SO_OFTEN.match(text):  # "every blue moon post …": better refused than done at once
         return True
     phrase = _at_begin(text.split(), zone, now)
     return phrase is not None and _FURTHER_VERBS.match(phrase.rest) is not None
+
+
+def _refuse_more(text: str, said: str) -> None:
+    """Refuse a time that goes on behind what was understood of it.
+
+    Raises:
+        ScheduleError: it does.
+    """
+    _, _, after = text.partition(said)
+    if more := _ENDS_OR_ELSE.match(after):
+        raise ScheduleError(
+            f"I understand {said!r}, but not {more[1].strip()[:60]!r} behind it: a schedule goes on until "
+            "it is removed, and has one rule. Leave it out, or plan each by itself."
+        )
+
+
+def _names_a_time(text: str, zone: str, now: datetime) -> bool:
+    """Whether a sentence names a time, understood or not."""
+    try:
+        return phrase_of(text, zone, now) is not None
+    except ScheduleError:
+        return True
 
 
 def _at_begin(words: list[str], zone: str, now: datetime) -> Phrase | None:

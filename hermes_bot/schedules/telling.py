@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot import timing
 from hermes_bot.errors import ScheduleError
-from hermes_bot.markdown import inert
+from hermes_bot.markdown import escaped, inert
 from hermes_bot.store.schedules import Terms
 from hermes_bot.timing import zone_of
 from hermes_bot.unseen import visible
@@ -69,7 +69,7 @@ def rule_of(one: Schedule) -> str:
 
 def places_of(one: Schedule, here: str) -> str:
     """Return where a schedule reports, as seen from a channel (``slack/T1/C1``)."""
-    return ", ".join("here" if target == here else f"`{target.replace('/', ':')}`" for target in one.targets)
+    return ", ".join("here" if target == here else f"`{_id(target)}`" for target in one.targets)
 
 
 def work_of(one: Schedule, chars: int = TASK_CHARS) -> str:
@@ -123,9 +123,8 @@ def details_of(one: Schedule, here: str, last: Past | None) -> str:
         *(f"- **{name}:** {said}" for name, said in _terms(one.terms)),
     ]
     if last is not None:
-        lines.append(
-            f"- **Last:** {_when(last.firing, one.zone)}: {_became(last.firing)}; {_seen(last.deliveries)}"
-        )
+        became, seen = _became(last.firing), _seen(last.deliveries)
+        lines.append(f"- **Last:** {_when(last.firing, one.zone)}: {became}; report: {seen}")
     if one.failures:
         lines.append(f"- **Failed in a row:** {one.failures}")
     return "\n".join(lines)
@@ -135,27 +134,18 @@ def history_of(one: Schedule, past: Sequence[Past]) -> str:
     """Return what became of a schedule's firings, the last first: of the work and of each report apart."""
     if not past:
         return f"**{one.name}** has not fired yet: {_standing(one)}."
-    rows = [
-        f"| {_when(it.firing, one.zone)} | {_cell(_became(it.firing))} | {_cell(_seen(it.deliveries))} |"
+    lines = [
+        f"- **{_when(it.firing, one.zone)}**\n  work: {_became(it.firing)}; report: {_seen(it.deliveries)}"
         for it in past
     ]
-    return "\n".join(
-        (
-            f"**{one.name}**, the last first ({one.zone})",
-            "",
-            "| planned | work | report |",
-            "|---|---|---|",
-            *rows,
-        )
-    )
+    return "\n".join((f"**{one.name}**, the last first ({one.zone}):", *lines))
 
 
 def _standing(one: Schedule) -> str:
     """Return how a schedule stands, and why."""
     if one.state == "active":
         return f"next {moment(one.planned_at, one.zone)}" if one.planned_at else "nothing more is planned"
-    why = f": {visible(one.why)}" if one.why else ""
-    return f"{one.state}{why}".rstrip(".")
+    return f"{one.state}: {_plain(one.why)}" if one.why else one.state
 
 
 def _terms(terms: Terms) -> list[tuple[str, str]]:
@@ -175,32 +165,38 @@ def _terms(terms: Terms) -> list[tuple[str, str]]:
 
 
 def _when(firing: Firing, zone: str) -> str:
-    asked = " (asked for)" if firing.kind == "asked" else ""
+    asked = ", asked for" if firing.kind == "asked" else ""
     return f"{moment(firing.planned_at, zone)}{asked}"
 
 
 def _became(firing: Firing) -> str:
     late = f", for {firing.late:,} more" if firing.late else ""
     run = f" (run {firing.run})" if firing.run else ""
-    why = f": {visible(firing.why)}" if firing.why else ""
+    why = f": {_plain(firing.why)}" if firing.why else ""
     return f"{_WORK[firing.state]}{late}{run}{why}"
 
 
 def _seen(deliveries: Sequence[DeliveryRow]) -> str:
     """Return what became of a report, place by place; once where it is the same everywhere."""
     if not deliveries:
-        return "no report"
+        return "none"
     if len(deliveries) == 1:
         return _delivered(deliveries[0])
-    return ", ".join(f"{it.target.replace('/', ':')}: {_delivered(it)}" for it in deliveries)
+    return ", ".join(f"{_id(it.target)}: {_delivered(it)}" for it in deliveries)
+
+
+def _id(target: str) -> str:
+    """Return a target as ``[access]`` writes it; a platform without workspaces has none in it."""
+    return target.replace("/-/", "/", 1).replace("/", ":")
 
 
 def _delivered(one: DeliveryRow) -> str:
-    return _DELIVERY[one.state] + (f": {visible(one.why)}" if one.why else "")
+    return _DELIVERY[one.state] + (f": {_plain(one.why)}" if one.why else "")
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "/").split())
+def _plain(text: str) -> str:
+    """Return why something is so, without effect on what stands around it: names and errors are in it."""
+    return escaped(visible(" ".join(text.split()))).rstrip(".")
 
 
 def _quoted(text: str, chars: int) -> str:

@@ -39,7 +39,7 @@ channel it reports here. It may also say `name=…`, `zone=Europe/Berlin`, `miss
 `jitter=5m`, `quiet=22:00-07:00`, `holidays=DE`, `only_on_change=yes`."""
 _OF_TERMS = ("missed", "most", "overlap", "jitter", "quiet", "holidays", "only_on_change", "alert_after",
              "pause_after")  # fmt: skip
-MOST_SAID = 4_000  # characters of a message that may ask for a schedule
+MOST_SAID = 2_000  # characters of a message that may ask for a schedule
 OPTIONS = ("name", "zone", "profile", *_OF_TERMS)
 _PAIR = re.compile(r"""(?<![\w-])([a-z][a-z_-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(\S+))""", re.IGNORECASE)
 _OPENERS = re.compile(

@@ -68,6 +68,11 @@ async def test_a_schedule_is_listed_shown_and_changed_by_command(platform: str, 
         assert "paused" in await it.verb("schedule show error-digest")
         assert "is not yours" not in await it.verb("schedule resume error-digest", "other")  # an admin
         assert "has not fired yet" in await it.verb("schedule history error-digest")
+        assert "runs now" in await it.verb("schedule run error-digest")
+        await it.until(lambda: any("From the schedule" in post.text for post in it.everything()))
+        await it.settle()
+        await it.app.schedules.tend(it.app.clock.now())
+        assert "; report: ✔ posted" in await it.verb("schedule history error-digest")
         assert "Did you mean" in await it.verb("schedule remove eror-digest")
         assert "removed" in await it.verb("schedule remove error-digest")
         assert await it.app.schedules.all() == []

@@ -83,6 +83,21 @@ async def test_what_reports_elsewhere_is_for_who_manages_schedules(tmp_path: Pat
         assert one.targets == ("world/T1/C2",)
 
 
+class Second(World):
+    name: ClassVar[str] = "telegram"
+
+
+async def test_one_sentence_names_channels_on_both_platforms(tmp_path: Path) -> None:
+    access = Access(channels=("world:T1:*", "telegram:-1001"), operators=(OWNER,))
+    async with team(tmp_path, access=access, adapters={"telegram": Second()}) as bot:
+        card = await asked(bot.talk(), "every weekday at 9 post the error digest here and in telegram:-1001")
+        assert "- **Where:** here, `telegram:-1001`" in card.text
+        await bot.talk().press(card.buttons[YES].press.question, YES)
+        assert (await bot.talk().heard()).text.startswith("Created: ")
+        (one,) = await bot.app.schedules.all()
+        assert one.targets == ("world/T1/C1", "telegram/-/-1001")
+
+
 async def test_nobody_without_an_identity_has_a_schedule(tmp_path: Path) -> None:
     async with team(tmp_path) as bot:
         said = await asked(bot.talk(), "every weekday at 9 post the error digest here", "")

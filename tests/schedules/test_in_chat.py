@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -190,6 +191,7 @@ async def test_nothing_is_called_created_that_the_store_does_not_have(tmp_path: 
         ("/schedule add weekdays at 9 error-digest in #nowhere", "no channel #nowhere"),
         ("/schedule add weekdays at 9", "nothing to do"),
         ("every friday at 16:00 summarise the week", "No model is set"),
+        ("run error-digest every 30 minutes until tomorrow", "a schedule goes on until it is removed"),
     ],
 )
 async def test_what_cannot_be_is_refused_at_once_with_what_would_work(
@@ -258,6 +260,37 @@ async def test_what_is_asked_for_now_is_done_now(text: str, tmp_path: Path) -> N
         assert "Nothing was stored" not in said.text
 
 
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("please schedule the error digest for weekdays at 9", "weekdays at 09:00"),
+        ("schedule the weekly report for fridays 4pm", "every Friday at 16:00"),
+        ("can you post the error digest every day at 9?", "every day at 09:00"),
+        ("hey, every day at noon could you run service-health here", "every day at 12:00"),
+        ("每天早上9点 在这里 post error-digest", "every day at 09:00"),
+        ("工作日下午6点 运行 error-digest", "weekdays at 18:00"),
+        ("in 2 hours run error-digest", "once, Mon 2 Nov 2026 10:00"),
+    ],
+)
+async def test_words_are_understood_as_people_say_them(text: str, when: str, tmp_path: Path) -> None:
+    async with berlin(tmp_path) as bot:
+        card = await asked(bot.talk(), text)
+        assert f"- **When:** {when} (Europe/Berlin)\n" in card.text
+        assert "the skill **" in card.text
+        assert "- **Where:** here" in card.text
+
+
+async def test_what_was_said_before_in_a_thread_takes_no_word_from_who_asks(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as bot:
+        talk = bot.talk()
+        report = await asked(talk, "post the error digest")  # its text is that of logs
+        assert "**Error digest:**" in report.text
+        card = await asked(talk, WISH)
+        assert [one.label for one in card.buttons] == ["Confirm", "Cancel"]
+        await talk.press(card.buttons[YES].press.question, YES)
+        assert (await talk.heard()).text.startswith("Created: ")
+
+
 async def test_lists_and_changes_are_answered_at_once_without_a_run(tmp_path: Path) -> None:
     async with berlin(tmp_path) as bot:
         talk = bot.talk("list")
@@ -297,8 +330,25 @@ async def test_history_tells_of_the_work_and_of_its_report_apart(tmp_path: Path)
         await bot.app.schedules.tend(clock.now())
         (one,) = await fired(bot, name)
         history = await told(bot.talk("l"), f"schedule history {name}")
-        assert "| planned | work | report |" in history
-        assert f"| Mon 2 Nov 2026 08:00 (asked for) | ✔ done (run {one.run}) | ✔ posted |" in history
+        assert history.splitlines() == [
+            "**error-digest**, the last first (Europe/Berlin):",
+            "- **Mon 2 Nov 2026 08:00, asked for**",
+            f"  work: ✔ done (run {one.run}); report: ✔ posted",
+        ]
+
+
+async def test_a_name_with_marks_in_it_changes_nothing_of_a_list(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as bot:
+        name = await made(bot)
+        talk = bot.talk("marks")
+        said = replace(
+            talk.message(f"schedule pause {name}", is_command=True),
+            user_name="**Ann** [x](https://e.example)",
+        )
+        await bot.world.send(said)
+        listed = await told(talk, "schedule list")
+        assert "**Ann**" not in listed
+        assert "](https://e.example)" not in listed.replace("\\](", "")
 
 
 async def test_slips_get_the_nearest_name(tmp_path: Path) -> None:
