@@ -11,8 +11,8 @@ from hermes_bot.timing.said import DAY, EVERY_DAY, HOUR, MONDAY_TO_FRIDAY, WEEKE
 
 # what traditional characters, and signs as wide as these, are read as; each is one character, as before
 PLAIN = str.maketrans(
-    "點週後鐘個時號禮兩報錯誤發檢０１２３４５６７８９：，、；。～",  # noqa: RUF001 - they are meant
-    "点周后钟个时号礼两报错误发检0123456789:,,;.-",
+    "點週後鐘個時號禮兩報錯誤發檢０１２３４５６７８９：，、；。～！？（）「」",  # noqa: RUF001 - they are meant
+    '点周后钟个时号礼两报错误发检0123456789:,,;.-!?()""',
 )
 _DIGITS = {sign: number for number, sign in enumerate("零一二三四五六七八九")} | {"两": 2, "\u3007": 0}
 _WEEK = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6} | {
@@ -38,7 +38,7 @@ _PART = "(?:" + "|".join(_PARTS) + ")"
 _DAYS_OF_WEEK = r"(?:周|星期|礼拜)"
 _AND = r"\s*(?:,|和|及|与|跟)\s*"
 _DAY = "(?:[一二三四五六日天](?![点时十])|[1-7](?![0-9点时:]))"
-_CLOCK = rf"(?:{_N}\s*(?:点|时)(?:钟|整)?(?:\s*(?:半|一刻|三刻|{_N}\s*分?))?|\d{{1,2}}:\d{{2}})"
+_CLOCK = rf"(?:{_N}\s*(?:点|时)(?:钟|整)?(?:\s*(?:半|一刻|三刻|零?{_N}\s*分?))?|\d{{1,2}}:\d{{2}})"
 _UNIT = r"(?P<unit>秒|分钟|分|小时|天|日|周|星期)"
 _COUNT = rf"(?P<count>{_N})\s*(?:个)?\s*"
 
@@ -67,7 +67,10 @@ def _clock(text: str) -> time:
         return time(int(hour), int(minute))
     hour, _, rest = re.sub("[钟整\\s]", "", text).replace("时", "点").partition("点")
     minutes = {"": 0, "半": 30, "一刻": 15, "三刻": 45}
-    return time(_number(hour), minutes[rest] if rest in minutes else _number(rest.removesuffix("分")))
+    return time(
+        _number(hour),
+        minutes[rest] if rest in minutes else _number(rest.removesuffix("分").removeprefix("零") or "零"),
+    )
 
 
 def _times(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -84,6 +87,13 @@ def _noon(_: re.Match[str], said: Said, now: datetime) -> Said:
 def _midnight(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     return _set(said, times=[time(0)], is_midnight=True)
+
+
+def _counted_weekday(match: re.Match[str], said: Said, now: datetime) -> Said:
+    del now
+    day = (_WEEK[match["day"]] + 1) % 7
+    which = match["which"]
+    return _set(said, weekdays=f"{day}L" if which == "最后" else f"{day}#{_number(which[1:])}")
 
 
 def _days(field: str) -> _Read:
@@ -169,6 +179,11 @@ def _half_hours(_: re.Match[str], said: Said, now: datetime) -> Said:
     return _set(said, step=HOUR / 2)
 
 
+def _minutes(_: re.Match[str], said: Said, now: datetime) -> Said:
+    del now
+    return _set(said, step=timedelta(minutes=1))
+
+
 def _hourly(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     return _set(said, minutes=0) if not said.weekdays else replace(said, step=HOUR)
@@ -186,6 +201,7 @@ _FORMS: tuple[tuple[str, _Read], ...] = (
     (rf"(?:(?P<half>半个?小时|半个?钟头)|{_COUNT}(?P<more>半(?=小时))?{_UNIT})\s*(?:之后|以后|后)", _later),
     (r"每隔?半个?(?:小时|钟头)", _half_hours),
     (rf"每隔?{_COUNT}{_UNIT}(?:一次)?", _step),
+    (r"每分钟(?:一次)?", _minutes),
     (r"每个?(?:小时|钟头)(?:整点)?(?:一次)?", _hourly),
     (r"每个?(?:工作日|平日)|工作日", _days(MONDAY_TO_FRIDAY)),
     (r"每个?周末|周末", _days(WEEKEND)),
@@ -197,6 +213,7 @@ _FORMS: tuple[tuple[str, _Read], ...] = (
     ),
     (rf"(?P<which>下个?|这个?|本){_DAYS_OF_WEEK}(?P<day>{_DAY})", _coming_weekday),
     (rf"(?P<days>{_DAYS_OF_WEEK}{_DAY}(?:{_AND}{_DAYS_OF_WEEK}?{_DAY})*)", _weekday_named),
+    (rf"每个?月的?(?P<which>第[一二三四五1-5]|最后)一?个?{_DAYS_OF_WEEK}(?P<day>{_DAY})", _counted_weekday),
     (
         rf"每个?月(?:的)?(?:(?P<days>{_N}(?:号|日)?(?:{_AND}{_N}(?:号|日)?)*(?<=[号日]))|最后一天)",
         _month_days,

@@ -16,7 +16,9 @@ _NUMBERS = {
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
     "forty-five": 45, "sixty": 60, "ninety": 90, "other": 2, "second": 2, "third": 3,
 }  # fmt: skip
-_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": 0}
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": 0} | {
+    "1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5,
+}  # fmt: skip
 _UNITS = {
     "s": timedelta(seconds=1),
     "m": timedelta(minutes=1),
@@ -37,8 +39,9 @@ _AND = r"(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*)"
 _EACH = r"(?:every|each|all)"
 _COUNT = r"(?P<count>\d{1,5}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True)) + ")"
 _UNIT = r"(?P<unit>s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
+_MORE = r"(?:(?:\s+and)?\s*(?P<more>\d{1,2})\s*m(?:in(?:ute)?s?)?|(?P<and_half>\s+and\s+a\s+half))?"
 _CLOCK = (
-    r"(?:(?:\d{1,2}(?:[:.]\d{2}|(?=\s*(?:[ap]\.?m\b|o['\u2019]?clock|in the|$|[,;!?.]|\s)))"
+    r"(?:(?:\d{1,2}(?:[:.]\d{2}|(?=\s*(?:[ap]\.?m\b|o['\u2019]?clock|in the|$|[,;!?.\"'`)]|:(?!\d)|\s)))"
     r"(?:\s*(?:[ap]\.m\.|[ap]m\b))?(?:\s*o['\u2019]?clock)?)|noon|midday|midnight|half past \d{1,2})"
 )
 _TIMES = rf"(?:at\s+|@\s*)?{_CLOCK}(?:{_AND}(?:at\s+)?{_CLOCK})*"
@@ -214,8 +217,9 @@ def _this_part(match: re.Match[str], said: Said, now: datetime) -> Said:
 
 
 def _length(match: re.Match[str]) -> timedelta:
-    whole = _number(match["count"]) if match["count"] else 0
-    return whole * _UNITS[match["unit"][0]]
+    unit = _UNITS[match["unit"][0]]
+    more = timedelta(minutes=int(match["more"] or 0)) + (unit / 2 if match["and_half"] else timedelta(0))
+    return _number(match["count"]) * unit + more
 
 
 def _step(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -285,21 +289,21 @@ def _later(match: re.Match[str], said: Said, now: datetime) -> Said:
 
 _FORMS: tuple[tuple[str, _Read], ...] = (
     (
-        rf"(?:in|after)\s+(?:(?P<half>half an hour|half hour)\b|{_COUNT}\s*{_UNIT}\b)(?!\s+(?:ago|or))",
+        rf"(?:in|after)\s+(?:(?P<half>half (?:an )?hour)\b|{_COUNT}\s*{_UNIT}{_MORE}\b)(?!\s+(?:ago|or))",
         _later,
     ),
-    (rf"(?:(?P<half>half an hour)|{_COUNT}\s*{_UNIT})\s+from\s+now\b", _later),
+    (rf"(?:(?P<half>half an hour)|{_COUNT}\s*{_UNIT}{_MORE})\s+from\s+now\b", _later),
     (rf"{_EACH}\s+(?:other|second)\s+(?P<day>{_DAY})s?\b", _every_other_day),
     (rf"{_EACH}\s+minute\b", _minutes),
     (rf"{_EACH}\s+half(?:[\s-]an)?[\s-]hour\b", _half_hours),
     (rf"{_EACH}\s+quarter(?:\s+of\s+an)?[\s-]hour\b", _quarters),
-    (rf"{_EACH}\s+{_COUNT}\s*{_UNIT}\b(?P<of>\s+of\s+(?:the|{_EACH})\s+(?:hour|day)\b)?", _step),
+    (rf"{_EACH}\s+{_COUNT}\s*{_UNIT}{_MORE}\b(?P<of>\s+of\s+(?:the|{_EACH})\s+(?:hour|day)\b)?", _step),
     (rf"(?:{_EACH}\s+hour|hourly)(?:\s+at\s+:(?P<past>\d{{2}}))?\b(?!\s*\d)", _hourly),
     (rf"(?:at\s+)?(?P<past>\d{{1,2}})\s+(?:minutes?\s+)?past\s+(?:{_EACH}|the)\s+hour\b", _past_each_hour),
     (rf"(?:between|from)\s+(?P<from>{_CLOCK})\s*(?:and|to|till|until|-)\s*(?P<to>{_CLOCK})", _span),
     (
         (
-            rf"(?:on\s+)?(?:the\s+)?(?P<which>first|second|third|fourth|fifth|last)\s+(?P<day>{_DAY})"
+            rf"(?:on\s+)?(?:the\s+|{_EACH}\s+)?(?P<which>{'|'.join(_ORDINALS)})\s+(?P<day>{_DAY})"
             rf"\s+(?:of|in)\s+(?:every|each|the)\s+month\b"
         ),
         _counted_weekday,

@@ -25,8 +25,9 @@ MOST_READ = 300  # characters at either end of a text in which a time is looked 
 MOST_TASK = 4_000
 
 _POLITE = re.compile(
-    r"(?:(?:hi|hey|hello|ok|okay|please|pls|kindly|hermes|bot|and|so|now)\b[\s,.:!]*|请你?|麻烦你?|你好[\s,]*|帮我们?|"
-    r"(?:can|could|would|will) you(?: please)?\b\s*|(?:i|we)(?:'d| would) like you to\s+"
+    r"(?:(?:hi|hey|hello|ok|okay|please|pls|kindly|hermes|bot|and|so|now)\b[\s,.:!]*|请你?|麻烦你?|你好[\s,]*|帮我们?"
+    r"|在(?=[每明后今工周下])"
+    r"|(?:can|could|would|will) you(?: please)?\b\s*|(?:i|we)(?:'d| would) like you to\s+"
     r"|(?:i|we) want you to\s+)*"
 )
 _DO = """
@@ -40,7 +41,8 @@ _POSTING = frozenset(("post", "send", "remind", "announce", "publish", "message"
 _SURE_VERBS = _POSTING | {"run", "report", "notify", "ping", "schedule"}
 _CHINESE_VERBS = re.compile(
     "(?:在(?:这里|这儿|本频道|此处)|给(?:我们?|大家)|向(?:我们?|大家)|把.{1,20}?|都)?"
-    "(?:发送|发布|发|推送|提醒|运行|执行|跑|报告|汇报|检查|查看|查|生成|总结|统计|通知|诊断|告诉|看|做|列出|汇总|对比|比较|写|画|更新|播报)"
+    "(?:发送|发布|发(?![生现])|推送|提醒|运行|执行|跑|报告|汇报|检查|查看|查|生成|总结|统计|通知|诊断|告诉|看|做|列出|汇总|对比|比较|写|画|更新|播报)"
+    "(?!失败|出错|报错|超时|变慢|异常)"
 )
 _QUESTION = re.compile(
     r"(?:why|what|how|when|who|which|where|whose|did|does|do (?:we|you|they|i)|is|are|was|were|has|have|had"
@@ -51,9 +53,16 @@ _CHINESE_ASKS = re.compile("为什么|怎么|为何|多少|什么|哪|吗|几次
 _DANGLES = re.compile(
     r"(?:\b(?:at|from|of|since|until|till|for|during|between|before|after|by|the|a|an|and|or|about|around|last|past"
     r"|happen(?:s|ed|ing)?|occur(?:s|red|ring)?|fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|spike[sd]?|appear(?:s|ed|ing)?"
-    r"|come[s]?|came|seen|starts?|started|began|begins|runs|running|was|were|is|are))\s*\Z"
+    r"|[a-z]*[^\We]ed|come[s]?|came|seen|vs|versus|than|starts?|started|began|begins|runs|running|was|were|is|are))\s*\Z"
 )
-_REMINDS = re.compile(r"remind\s+(?:\S+)\s*\Z")
+_REMINDS = re.compile(r"remind\s+(?:the\s+)?(?:\S+)\s*\Z|提醒(?:我们?|大家|一下)?\s*\Z")
+_THANKS = re.compile(r"(?:\b(?:please|pls|thanks|thank you|thx)|谢谢|多谢)[\s.!]*\Z")
+# a thing of which something is said, not a task: "every Monday at 9 check fails"
+_FAILS = re.compile(
+    r"[a-z]+\s+(?:fails?|failed|crash(?:es|ed)|breaks|broke|dies|died|is|are|was|were|has|had|took|takes)\b"
+)
+_ADJECTIVES = frozenset(("daily", "hourly"))
+_PLACE = re.compile(r"(?:in|into|here|to|on|for)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,8 @@ def find_rule(text: str, zone: str, now: datetime, names: Collection[str] = ()) 
     if len(text) > MOST_TASK:
         return None
     plain = lowered(text)
+    if thanks := _THANKS.search(plain):
+        text, plain = text[: thanks.start()], plain[: thanks.start()]
     begins = _POLITE.match(plain)
     first = begins.end() if begins else 0
     if plain.rstrip().endswith("?") and first == 0:
@@ -124,7 +135,7 @@ def _places(plain: str, first: int, wall: datetime) -> Iterator[_Place]:
 
 def _starts(plain: str, first: int) -> Iterator[int]:
     """Yield where a word begins, near either end of a text; of Chinese, any sign."""
-    for match in re.finditer(r"(?<![\w@#`/:.-])[a-z0-9]|[\u4e00-\u9fff]", plain):
+    for match in re.finditer(r"(?<![a-z0-9_@#`/:.-])[a-z0-9]|[\u4e00-\u9fff]", plain):
         start = match.start()
         if start >= first and (start < MOST_READ or start > len(plain) - MOST_READ):
             yield start
@@ -140,10 +151,10 @@ def _is_whole(plain: str, end: int) -> bool:
 def _rest(text: str, plain: str, first: int, place: _Place, names: Collection[str]) -> str:
     """Return the task of a text; empty where it is none that is asked for at that time."""
     before, after = plain[first : place.start].strip(" ,;:-"), plain[place.end :].strip(" ,;:.-!")
+    if _names_a_thing(before, after, plain[place.start : place.end]):
+        return ""
     if not before:
-        if not _is_task(after, place.said, names):
-            return ""
-        return _tidy(text[place.end :])
+        return _tidy(text[place.end :]) if _is_task(after, place.said, names) else ""
     if not _is_task(before, place.said, names) or _DANGLES.search(before) or _ASKS.search(before):
         return ""
     if _REMINDS.search(before + " "):
@@ -154,8 +165,19 @@ def _rest(text: str, plain: str, first: int, place: _Place, names: Collection[st
     return _tidy(f"{text[first : place.start].rstrip(' ,;')} {_tidy(text[place.end :])}")
 
 
+def _names_a_thing(before: str, after: str, words: str) -> bool:
+    """Whether words of time only say which: ``daily report``, ``report daily users``, ``每天9点的日志``."""
+    if after.startswith(("的", "vs ", "versus ")) or words.startswith("after "):
+        return True
+    if words.strip() not in _ADJECTIVES or not after:
+        return False
+    return not _PLACE.match(after) if before else " " not in after
+
+
 def _is_task(words: str, said: Said, names: Collection[str]) -> bool:
     """Whether words ask for something to be done."""
+    if _FAILS.match(words):
+        return False
     if _CHINESE_VERBS.match(words):
         return bool(said.comes_again or said.later or said.dates)
     polite = _POLITE.match(words)
@@ -175,4 +197,4 @@ def _verbs_for(said: Said) -> frozenset[str]:
 
 
 def _tidy(text: str) -> str:
-    return text.strip().strip(",;:，；：、。.?？! ").strip()  # noqa: RUF001 - signs of Chinese
+    return text.strip().strip(",;:，；：、。.?？! -\u2013\u2014").strip()  # noqa: RUF001 - signs of Chinese

@@ -32,7 +32,8 @@ _LENGTH = re.compile("".join(rf"(?:(?P<{key}>\d{{1,8}})\s*(?:{names})\s*)?" for 
 _EVERY = re.compile(
     r"@?every\s+(?P<length>[\d\s\w]+?)(?:\s+from\s+(?P<start>\S+(?:\s+\d\S*)?))?\Z", re.IGNORECASE
 )
-_LOOSE = " ,;.!\"'"
+_LOOSE = " ,;.!\"'`()"
+_QUOTES = " `\"'\u2018\u2019\u201c\u201d\u300c\u300d"
 _ZONE = re.compile(r"\b(?:utc|gmt|[ce][es]?s?t|[ecmp][sd]t|[a-z]+/[a-z_]+)\b")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -49,7 +50,7 @@ def read_rule(text: str, zone: str, now: datetime) -> Rule:
         ScheduleError: it means none, or its time is over; says what would work.
     """
     zone_of(zone)
-    text = " ".join(text.split())
+    text = " ".join(text.split()).strip(_QUOTES)
     if text.startswith("@"):
         return read_every(text, zone, now) or Rule.cron(text)
     rule = read_every(text, zone, now) or read_moment(text, zone, now) or read_words(text, zone, now)

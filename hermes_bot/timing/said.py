@@ -147,6 +147,8 @@ def _stepped(said: Said, times: list[time], now: datetime) -> Rule:
 def _later(said: Said, times: list[time], zone: str, now: datetime) -> Rule:
     if said.comes_again or said.dates or said.maybe or said.later is None:
         raise ScheduleError("That says twice when it is to be. Say one of them.")
+    if not said.later:
+        raise ScheduleError("That is now. Say a length of time, such as `in 10 minutes`.")
     at = now + said.later
     if times:
         if said.later % DAY:
