@@ -269,10 +269,13 @@ class App:
         off: Mapping[str, str] = {}
         self.adapters: Mapping[str, Adapter] = self._parts.adapters or {}
         if self._parts.adapters is None:
-            records = partial(StoreRecords, self.db, self.clock, moved=moved)
+            records = partial(StoreRecords, self.db, self.clock, moved=moved, on_lost=self._lost)
             self.adapters, off = build_adapters(self.config, records, self.clock, self._parts.makers)
         self._served = dict(self.adapters)  # what is posted to; fewer where only this machine is served
         self.platforms = Platforms(self._served, self.clock, off)
+
+    async def _lost(self, target: str, why: str) -> None:
+        await self.schedules.lost(target, why)  # they are made later than the platforms
 
     async def run(self, *, recover: bool, is_local: bool = False) -> None:
         """Work until cancelled.

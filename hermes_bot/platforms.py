@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_bot.access import Where
 from hermes_bot.errors import BotBroken, HermesError
@@ -18,11 +18,13 @@ from hermes_bot.store import moves, posts, records, threads
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, MutableMapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
     from datetime import datetime
 
     from hermes_bot.ports import Accept, Adapter, Clock
     from hermes_bot.store.database import Database
+
+OnLost: TypeAlias = "Callable[[str, str], Awaitable[None]]"
 
 log = logging.getLogger(__name__)
 
@@ -35,15 +37,22 @@ class StoreRecords:
 
     Args:
         moved: gets each channel's former id, by the channel as it is called now (``access.Policy``).
+        on_lost: told of a channel that is gone, ``slack/T1/C1``, and why.
     """
 
     def __init__(
-        self, db: Database, clock: Clock, platform: str, moved: MutableMapping[str, str] | None = None
+        self,
+        db: Database,
+        clock: Clock,
+        platform: str,
+        moved: MutableMapping[str, str] | None = None,
+        on_lost: OnLost | None = None,
     ) -> None:
         self._db = db
         self._clock = clock
         self._platform = platform
         self._moved = {} if moved is None else moved
+        self._on_lost = on_lost
 
     async def thread_of(self, workspace: str, channel: str, message_id: str) -> ThreadKey | None:
         """Return the thread of a message we heard or a post of ours."""
@@ -84,6 +93,12 @@ class StoreRecords:
         await self._db.transact("channel.move", store)
         self._moved[place] = old
         log.info("channel.moved", extra={"platform": self._platform, "old": old, "new": new})
+
+    async def lose_channel(self, workspace: str, channel: str, why: str) -> None:
+        """Tell those who plan posts there."""
+        log.info("channel.lost", extra={"platform": self._platform, "channel": channel, "why": why})
+        if self._on_lost is not None:
+            await self._on_lost(f"{self._platform}/{workspace}/{channel}", why)
 
 
 class Platforms:

@@ -54,6 +54,7 @@ class Memory:
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
     threads: list[tuple[ThreadKey, datetime]] = field(default_factory=list)
     moved: list[tuple[str, str, str]] = field(default_factory=list)
+    lost: list[tuple[str, str, str]] = field(default_factory=list)
 
     async def thread_of(self, workspace: str, channel: str, message_id: str) -> ThreadKey | None:
         del workspace, channel, message_id
@@ -77,6 +78,9 @@ class Memory:
 
     async def move_channel(self, workspace: str, old: str, new: str) -> None:
         self.moved.append((workspace, old, new))
+
+    async def lose_channel(self, workspace: str, channel: str, why: str) -> None:
+        self.lost.append((workspace, channel, why))
 
 
 @dataclass

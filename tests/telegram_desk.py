@@ -37,6 +37,7 @@ class MemoryRecords:
     threads: dict[tuple[str, str], ThreadKey] = field(default_factory=dict)
     kept: dict[tuple[str, str], str] = field(default_factory=dict)
     moves: list[tuple[str, str]] = field(default_factory=list)
+    lost: list[tuple[str, str, str]] = field(default_factory=list)
 
     async def thread_of(self, workspace: str, channel: str, message_id: str) -> ThreadKey | None:
         del workspace
@@ -61,6 +62,9 @@ class MemoryRecords:
     async def move_channel(self, workspace: str, old: str, new: str) -> None:
         del workspace
         self.moves.append((old, new))
+
+    async def lose_channel(self, workspace: str, channel: str, why: str) -> None:
+        self.lost.append((workspace, channel, why))
 
 
 @dataclass

@@ -20,7 +20,7 @@ from hermes_slack.interactions import STALE, read_command, read_press_of, read_s
 from hermes_slack.lines import Lines
 from hermes_slack.manifest import SHORTCUT
 from hermes_slack.reading import Site
-from hermes_slack.wire import MALFORMED, Command, Envelope, Interaction, Message, Moved
+from hermes_slack.wire import MALFORMED, Command, Envelope, Interaction, Lost, Message, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -48,6 +48,16 @@ MESSAGES = {
     "group": "message.groups",
     "im": "message.im",
     "mpim": "message.mpim",
+}
+LEFT = "member_left_channel"
+LOST = {
+    "channel_archive": "the channel was archived.",
+    "group_archive": "the channel was archived.",
+    "channel_deleted": "the channel was deleted.",
+    "group_deleted": "the channel was deleted.",
+    "channel_left": "I was removed from that channel.",
+    "group_left": "I was removed from that channel.",
+    LEFT: "I was removed from that channel.",
 }
 ELSEWHERE = "I am not set up for this workspace."
 
@@ -139,12 +149,21 @@ class Intake(AsyncMiddleware):
                     await self._desk.records.move_channel(
                         envelope.team, moved.old_channel_id, moved.new_channel_id
                     )
+            case str(kind) if kind in LOST:
+                await self._lost(envelope, LOST[kind])
             case "app_uninstalled":
                 self._desk.on_revoked(envelope.team)
             case "tokens_revoked" if (envelope.event.get("tokens") or {}).get("bot"):
                 self._desk.on_revoked(envelope.team)
             case _:
                 pass
+
+    async def _lost(self, envelope: Envelope, why: str) -> None:
+        """Have nothing planned for a channel that is gone, or that the bot itself left."""
+        lost, site = _understood(Lost.model_validate, envelope.event), self._desk.site(envelope.team)
+        if lost is None or site is None or (lost.type == LEFT and lost.user != site.me.user):
+            return
+        await self._desk.records.lose_channel(envelope.team, lost.channel, why)
 
     async def _message(self, envelope: Envelope) -> None:
         event = _understood(Message.model_validate, envelope.event)

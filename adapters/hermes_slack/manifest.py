@@ -43,6 +43,13 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "message.im": ("im:history",),
     "message.mpim": ("mpim:history",),
     "channel_id_changed": ("channels:read",),
+    "channel_archive": ("channels:read",),
+    "channel_deleted": ("channels:read",),
+    "channel_left": ("channels:read",),
+    "group_archive": ("groups:read",),
+    "group_deleted": ("groups:read",),
+    "group_left": ("groups:read",),
+    "member_left_channel": ("channels:read", "groups:read"),
     "tokens_revoked": (),
     "app_uninstalled": (),
 }

@@ -165,6 +165,14 @@ class Moved(Wire):
     new_channel_id: str
 
 
+class Lost(Wire):
+    """A channel is gone, or somebody left it; ``user`` is who."""
+
+    type: str
+    channel: str
+    user: str = ""
+
+
 class Me(Wire):
     """The answer of ``auth.test``."""
 

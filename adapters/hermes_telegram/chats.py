@@ -81,6 +81,8 @@ class Chats:
         log.info("telegram.standing", extra={"chat": channel, "status": status})
         if status in ("left", "kicked"):
             await self._records.put(AWAY, channel, status)
+            why = "I was put out of that chat." if channel.startswith("-") else "I was blocked there."
+            await self._records.lose_channel(self._workspace, channel, why)
         else:
             await self._records.drop(AWAY, channel)
 

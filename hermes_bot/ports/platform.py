@@ -129,6 +129,13 @@ class Records(Protocol):
         """Rewrite a channel's id wherever it is stored; doing it again is harmless."""
         ...
 
+    async def lose_channel(self, workspace: str, channel: str, why: str) -> None:
+        """Have nothing planned for a channel any more: it is gone, or the bot is put out; again is harmless.
+
+        ``why`` is a sentence for people.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:

@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hermes_bot.errors import ScheduleError
+from hermes_bot.errors import HermesError, ScheduleError, StoreError
 from hermes_bot.messages import FIRING, NEW, Incoming, Outgoing, ThreadKey
 from hermes_bot.schedules import rights, settling
 from hermes_bot.schedules.looking import MOST_ROWS, Turn, look
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 50  # schedules that share a transaction at most, so that nobody waits long for the store
 MOST_HELD = 10  # firings of one schedule that wait for each other; what comes then is left out
-UNREADABLE = (ScheduleError, ValueError, LookupError, TypeError, ArithmeticError)
+UNREADABLE = (HermesError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError)
 
 
 @dataclass(slots=True)
@@ -54,18 +54,26 @@ class Fired:
 
 
 def fire_due(rooms: Rooms, now: datetime, db: sqlite3.Connection) -> Fired:
-    """Fire what is due, at most ``BATCH`` schedules; one that cannot be read costs itself alone."""
+    """Fire what is due, at most ``BATCH`` schedules; one that cannot be read costs itself alone.
+
+    Raises:
+        StoreError: the store cannot take it now; none of it is done.
+    """
     fired = Fired()
     for seq in schedules.due(db, now, BATCH):
         fired.looked += 1
+        tasks = len(fired.tasks)
+        db.execute("SAVEPOINT one")
         try:
-            one = schedules.get(db, seq)
-            found = look(one, now) if one else None
+            if (one := schedules.get(db, seq)) is not None:
+                _fire(rooms, db, one, look(one, now), now, fired)
+        except StoreError:
+            raise
         except UNREADABLE as error:
+            db.execute("ROLLBACK TO one")  # half a firing is none
+            del fired.tasks[tasks:]
             _broken(db, seq, error, now, fired)
-            continue
-        if one is not None and found is not None:
-            _fire(rooms, db, one, found, now, fired)
+        db.execute("RELEASE one")
     return fired
 
 
@@ -189,7 +197,7 @@ def _tell_missed(db: sqlite3.Connection, one: Schedule, found: Look, now: dateti
     """Say where it reports that moments were left out; once for all of them."""
     first = firings.at_moment(db, one.seq, found.missed[-1], "planned")
     number = first.seq if first else 0
-    text = left_out(one.name, one.zone, found.missed, now, found.next)
+    text = left_out(one.name, one.zone, found.missed, now, found.next, found.unseen)
     for place, target in enumerate(one.targets):
         thread = ThreadKey.parse(f"{target}/{NEW}m-{number}")
         key = f"{FIRING}{number}/missed" + (f"/{place + 1}" if place else "")

@@ -40,6 +40,7 @@ class Look:
     Attributes:
         turns: what is to be worked on, in order.
         missed: what is left out because nobody was there, oldest first.
+        unseen: how many moments before those are left out too.
         closed: what its calendar leaves out, each with why.
         next: the next planned moment.
         due: when that is to be looked at.
@@ -50,6 +51,7 @@ class Look:
     closed: tuple[tuple[datetime, str], ...]
     next: datetime | None
     due: datetime | None
+    unseen: int = 0
 
 
 def look(one: Schedule, now: datetime) -> Look:
@@ -68,7 +70,8 @@ def look(one: Schedule, now: datetime) -> Look:
     turns, missed = _chosen(one, open_ones, unseen, now)
     coming = timing.next_after(rule, one.zone, max(now, moments[-1]))
     closed = tuple((at, said) for at, said in why.items() if said)
-    return Look(turns, missed, closed, coming, due_of(one, coming))
+    left = unseen if missed else 0
+    return Look(turns, missed, closed, coming, due_of(one, coming), left)
 
 
 def due_of(one: Schedule, planned: datetime | None) -> datetime | None:

@@ -91,7 +91,11 @@ async def _where_to_tell(rooms: Rooms, one: Schedule) -> ThreadKey | None:
     if (alone := await _alone(rooms, one.owner)) is not None:
         return alone
     asked = [ThreadKey.parse(one.thread)] if one.thread else []
-    reports = [ThreadKey.parse(f"{target}/{NEW}t-{one.seq}") for target in one.targets]
+    reports = [
+        ThreadKey.parse(f"{target}/{NEW}t-{one.seq}")
+        for target in one.targets
+        if target.count("/") > 1  # a row may be paused because it cannot be read
+    ]
     for thread in (*asked, *reports):
         there = rooms.adapters.get(thread.platform)
         if there is not None and not await there.reach(thread):

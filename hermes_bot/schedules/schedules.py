@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hermes_bot.store.schedules import Schedule
 
 MOST_PAUSED = 20  # are named one by one
-MOST_OF_OWNER = 100  # made in chats: what makes schedules by itself is stopped there
+MOST_OF_OWNER = 20  # made in chats: what makes schedules by itself is stopped there
 _IN_CHAT = ("chat", "model")
 
 
@@ -123,7 +123,7 @@ class Schedules:
         Raises:
             ScheduleError: there is none of this name, or it cannot be.
         """
-        old, now = _of_nobody_else(await self.get(name)), self._rooms.clock.now()
+        old, now = _of_nobody_else(self._alive(await self.get(name))), self._rooms.clock.now()
         fresh = making.schedule_of(self._rooms, replace(wanted, name=old.name), now)
         one, _, _ = await making.planned(self._rooms, fresh, now)
         one = replace(one, seq=old.seq, at=old.at)
@@ -204,6 +204,8 @@ class Schedules:
             ScheduleError: there is none of this name, it is over, or its ground is still gone.
         """
         one, now = self._alive(await self.get(name)), self._rooms.clock.now()
+        if one.state == "active":  # its next moment may be due already, and is not to be passed over
+            return one
         one, _, _ = await making.planned(self._rooms, one, now, asks=self.asks_platforms)
         at = timing.next_after(timing.Rule.parse(one.rule), one.zone, now)
         one = replace(one, state="active", why="", planned_at=at, due_at=due_of(one, at), changed_at=now)
@@ -299,6 +301,12 @@ class Schedules:
         """Settle what became of firings and of their reports."""
         await settling.tend(self._rooms, now)
         self.on_post()
+
+    async def lost(self, target: str, why: str) -> None:
+        """Report no more in a place that its platform says is gone; owners are told at the next look."""
+        now = self._rooms.clock.now()
+        if await self._rooms.db.transact("schedule.lost", lambda db: settling.lost(db, target, why, now)):
+            self.on_change()
 
     async def refuse_fired(self, run: str) -> None:
         """Refuse what a firing's run asks for, which makes no schedules.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from hermes_bot.store.schedules import Schedule
 
 log = logging.getLogger(__name__)
+
+REACH_SECONDS = 5.0  # a platform that takes longer to answer is taken to be there
 
 
 async def tend(rooms: Rooms, now: datetime) -> None:
@@ -118,8 +121,9 @@ async def _settle_refused(rooms: Rooms, row: DeliveryRow, now: datetime) -> None
     why = ""
     if adapter is not None:
         try:
-            why = await adapter.reach(ThreadKey.parse(f"{row.target}/{NEW}reach"))
-        except AdapterError as error:
+            async with asyncio.timeout(REACH_SECONDS):
+                why = await adapter.reach(ThreadKey.parse(f"{row.target}/{NEW}reach"))
+        except (AdapterError, TimeoutError) as error:
             log.info("schedule.place_unknown", extra={"place": row.target, "error": str(error)})
 
     def store(db: sqlite3.Connection) -> None:

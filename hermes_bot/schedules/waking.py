@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from hermes_bot.errors import HermesError
 from hermes_bot.ports.waiting import until_set
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from hermes_bot.ports import Clock
     from hermes_bot.schedules.schedules import Schedules
 
@@ -23,6 +21,7 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 30.0
 ALARM = "next"
+_NONE = timedelta(0)
 
 
 class Waker:
@@ -63,15 +62,21 @@ class Waker:
             log.exception("schedules.tick_broke")
 
     def _set(self, at: datetime | None) -> None:
-        """Set the alarm to a moment; without one it rings for nothing."""
-        if at is None:
+        """Set the alarm to a moment; without one it rings for nothing.
+
+        What is due already was just looked at and could not be done: it waits for the next look, else the
+        alarm would ring without end.
+        """
+        ahead = at - self._clock.now() if at is not None else _NONE
+        if ahead <= _NONE:
             if self._alarm is not None:
                 self._alarm.remove_all_jobs()
             return
         if self._alarm is None:
             self._alarm = _alarm()
+        due = datetime.now(UTC) + ahead  # APScheduler goes by the machine's clock
         self._alarm.add_job(
-            self._ring, "date", run_date=at, id=ALARM, replace_existing=True, misfire_grace_time=None
+            self._ring, "date", run_date=due, id=ALARM, replace_existing=True, misfire_grace_time=None
         )
 
     async def _ring(self) -> None:

@@ -39,10 +39,17 @@ def late_note(at: datetime, zone: str, now: datetime, *, is_late: bool, stands_f
     return " ".join(said)
 
 
-def left_out(name: str, zone: str, missed: Sequence[datetime], now: datetime, coming: datetime | None) -> str:
-    """Return the note on planned moments that nothing is made up for, oldest first."""
+def left_out(
+    name: str, zone: str, missed: Sequence[datetime], now: datetime, coming: datetime | None, unseen: int = 0
+) -> str:
+    """Return the note on planned moments that nothing is made up for, oldest first.
+
+    ``unseen`` more came before those.
+    """
     times = [moment(at, zone, now) for at in missed]
-    if len(times) > MOST_NAMED:
+    if unseen:
+        when = f"{len(times) + unseen:,} times up to {times[-1]}"
+    elif len(times) > MOST_NAMED:
         when = f"{len(times)} times between {times[0]} and {times[-1]}"
     else:
         when = " and ".join([part for part in (", ".join(times[:-1]), times[-1]) if part])

@@ -177,9 +177,9 @@ def advance(db: sqlite3.Connection, seq: int, planned_at: datetime | None, due_a
 
 
 def set_state(db: sqlite3.Connection, seq: int, state: ScheduleState, why: str, now: datetime) -> bool:
-    """Store how a schedule stands, with no moment planned; False where it stood so already."""
+    """Store how a schedule stands, with no moment planned; False where it stood so already, or is over."""
     sql = """UPDATE schedules SET state = ?, why = ?, changed_at = ?, planned_at = NULL, due_at = NULL
-        WHERE seq = ? AND state <> ?"""
+        WHERE seq = ? AND state NOT IN (?, 'over')"""
     return db.execute(sql, (state, clean(why), to_ms(now), seq, state)).rowcount == 1
 
 
