@@ -191,7 +191,8 @@ def match_skill(
     """Return the skill that a text calls and its score, None where no skill reaches the threshold.
 
     BM25 over names, examples and descriptions, times the share of the text's own words that the skill knows,
-    so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own.
+    so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own. One word
+    of a description alone calls nothing: "this came in" is no task for what says "how often each came".
     """
     names = {stem for name in known for stem in stems(name)} | _ANY_SKILL
     words = list(dict.fromkeys(stems(text[:_READ_CHARS])))
@@ -229,6 +230,6 @@ def _score(
 ) -> float:
     own = [word for word in words if word in counts or word not in known]
     hits = [word for word in words if counts[word] and word not in known]
-    if not hits:
+    if not hits or (len(hits) == 1 and counts[hits[0]] == 1):  # one word of what it says of itself
         return 0.0
     return _SCALE * score(hits) * len([word for word in own if word in counts]) / len(own)
