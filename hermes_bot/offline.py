@@ -191,8 +191,8 @@ def match_skill(
     """Return the skill that a text calls and its score, None where no skill reaches the threshold.
 
     BM25 over names, examples and descriptions, times the share of the text's own words that the skill knows,
-    so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own. One word
-    of a description alone calls nothing: "this came in" is no task for what says "how often each came".
+    so that "write a poem about errors" calls nothing. ``known`` names do not count as the text's own. One
+    word of a description alone calls nothing: "this came in" is no task for what says "how often each came".
     """
     names = {stem for name in known for stem in stems(name)} | _ANY_SKILL
     words = list(dict.fromkeys(stems(text[:_READ_CHARS])))
