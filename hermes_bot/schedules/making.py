@@ -20,11 +20,13 @@ from hermes_bot.store.columns import channel_of
 from hermes_bot.store.schedules import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from hermes_bot.schedules.drafts import Draft
     from hermes_bot.schedules.rooms import Rooms
+    from hermes_bot.skills.chain import Parameter
+    from hermes_bot.skills.params import Filled
 
 REACH_SECONDS = 5.0  # a platform that takes longer to say whether we can post there is not waited for
 NOT_ASKED = "No daemon runs, so whether I can post there shows when it fires."
@@ -162,6 +164,34 @@ def check_skill(rooms: Rooms, one: Schedule, now: datetime) -> None:
     Raises:
         ScheduleError: it is not.
     """
+    _, filled = _filled(rooms, one, now)
+    for name, problem in filled.problems.items():
+        near = filled.suggestions.get(name, ())
+        hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
+        raise ScheduleError(f"{one.request.skill}: {problem}{hint}")
+    if filled.missing:
+        lacks = " and ".join(filled.missing)
+        given = " ".join(f"{name}=VALUE" for name in filled.missing)
+        raise ScheduleError(
+            f"{one.request.skill} needs {lacks}, and nobody is there to be asked: say {given}."
+        )
+
+
+def lacking(rooms: Rooms, one: Schedule, now: datetime) -> Parameter | None:
+    """Return the first thing that a schedule's skill would have to ask for; None where it has all.
+
+    Raises:
+        ScheduleError: there is no such skill, or it has no such parameter.
+    """
+    if not one.request.skill:
+        return None
+    parameters, filled = _filled(rooms, one, now)
+    missing = [it for it in parameters if it.name in filled.missing and it.name not in filled.problems]
+    return None if filled.problems else next(iter(missing), None)
+
+
+def _filled(rooms: Rooms, one: Schedule, now: datetime) -> tuple[Sequence[Parameter], Filled]:
+    """Return the parameters of a schedule's skill, and what its firings will know of them."""
     try:
         skill = rooms.registry.find(one.request.skill)
     except SkillError as error:
@@ -176,15 +206,7 @@ def check_skill(rooms: Rooms, one: Schedule, now: datetime) -> None:
     if one.text:  # a run reads what it lacks out of its task's words
         rest = [it for it in parameters if it.name not in filled.values and it.name not in filled.problems]
         filled = merge(parameters, fill(rest, one.text, words), filled)
-    for name, problem in filled.problems.items():
-        near = filled.suggestions.get(name, ())
-        hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
-        raise ScheduleError(f"{skill.name}: {problem}{hint}")
-    if filled.missing:
-        lacks = " and ".join(filled.missing)
-        raise ScheduleError(
-            f"{skill.name} needs {lacks}, and nobody is there to be asked: say {lacks}=VALUE."
-        )
+    return parameters, filled
 
 
 async def _out_of_reach(rooms: Rooms, where: Where) -> str:

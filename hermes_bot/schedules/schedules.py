@@ -15,6 +15,8 @@ from hermes_bot.schedules.drafts import Draft, Past, Proposed
 from hermes_bot.schedules.looking import due_of
 from hermes_bot.schedules.owing import tell_owed
 from hermes_bot.schedules.wording import moment
+from hermes_bot.skills.params import MAX_OPTIONS, offered
+from hermes_bot.state import Question
 from hermes_bot.store import audit, firings, schedules
 from hermes_bot.store.audit import Entry
 
@@ -83,6 +85,19 @@ class Schedules:
         now = self._rooms.clock.now()
         one, moments = making.sound(self._rooms, making.schedule_of(self._rooms, draft, now), now)
         return Proposed(one, moments, _said(one, moments, "", now))
+
+    def lacks(self, draft: Draft) -> Question | None:
+        """Return what a draft's skill would have to ask for, as a question without an id; None where nothing.
+
+        Raises:
+            ScheduleError: it means nothing, or names a skill or a parameter that is not there.
+        """
+        now = self._rooms.clock.now()
+        missing = making.lacking(self._rooms, making.schedule_of(self._rooms, draft, now), now)
+        if missing is None:
+            return None
+        options = offered(missing, self._rooms.options)[:MAX_OPTIONS]
+        return Question("", f"{missing.question} It holds for every time.", options, field=missing.name)
 
     async def add(self, wanted: Draft | Schedule, key: str = "") -> Schedule:
         """Store a schedule, read back; with the same ``key`` again, the stored one is returned.

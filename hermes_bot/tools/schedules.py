@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, cast
 
 from pydantic import Field
@@ -18,7 +18,7 @@ from hermes_bot.schedules.planning import ADD_TOOL, PLAN_TOOL, SCHEDULE, WISH
 from hermes_bot.schedules.rights import BY_SCHEDULE
 from hermes_bot.schedules.telling import created_of, echo_of, moment, places_of, rule_of, work_of
 from hermes_bot.schedules.wishes import Book, is_wish, read_wish, terms_of
-from hermes_bot.state import RunState
+from hermes_bot.state import Question, RunState
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.schedules import Schedule, Terms
 from hermes_bot.tools.declare import Arguments, Tool, tool
@@ -94,7 +94,7 @@ class Planning:
         """Return the tools that a model is shown."""
         return _add_tool(self), _list_tool(self)
 
-    async def _plan(self, args: Mapping[str, Json], context: ToolContext) -> Result:
+    async def _plan(self, args: Mapping[str, Json], context: ToolContext) -> Result | Question:
         state = context.state
         # as it was written: a chain's parameter loses the quotes at its ends
         said = str(state.goal.params.get(WISH) or args[WISH])
@@ -111,12 +111,27 @@ class Planning:
                 "profile": wish.profile,
                 "options": _odd(wish.terms),
             }
-            found = await self.door.check(self.draft(given, state))
+            if isinstance(whole := self._with_answers(given, state), Question):
+                return whole
+            found = await self.door.check(self.draft(whole, state))
             if not (wish.skill or self.has_model):
                 return failed("not_planned", NO_MODEL)
         except HermesError as error:
             return failed("not_planned", str(error))
-        return Result("ok", {**given, "name": found.schedule.name, "warning": found.warning})
+        return Result("ok", {**whole, "name": found.schedule.name, "warning": found.warning})
+
+    def _with_answers(self, given: Mapping[str, Json], state: RunState) -> Mapping[str, Json] | Question:
+        """Return the arguments with what people answered to what the skill lacks, or the next question."""
+        said = {note.question: note.text for note in state.answers}
+        params = dict(cast("Mapping[str, Json]", given["params"]))
+        while (asked := self.door.lacks(self.draft({**given, "params": params}, state))) is not None:
+            key = f"q-{state.run}-{state.round}-w-{asked.field[:24]}"
+            if key not in said:
+                return replace(asked, id=key)
+            if asked.field in params:  # an empty answer is none
+                break
+            params[asked.field] = said[key]
+        return {**given, "params": params}
 
     def draft(self, args: Arguments, state: RunState) -> Draft:
         """Return what a call asks for, in the name of whoever gave the task.

@@ -183,7 +183,6 @@ async def test_nothing_is_called_created_that_the_store_does_not_have(tmp_path: 
         ("/schedule add 0 9 30 2 * error-digest", "never comes"),
         ("/schedule add 61 9 * * * error-digest", "`61` is no minute"),
         ("/schedule add weekdays at 9 error-digst", "Did you mean error-digest?"),
-        ("/schedule add weekdays at 9 log-diagnosis", "say service and since=VALUE"),
         ("every day at 9 diagnose checkuot since yesterday", "Did you mean checkout?"),
         ("/schedule add weekdays at 9 error-digest colour=red", "has no parameter 'colour'"),
         ("/schedule add weekdays at 9 error-digest zone=Europe/Berln", "Did you mean Europe/Berlin"),
@@ -225,6 +224,33 @@ async def test_a_command_is_read_whatever_quotes_and_spaces_a_phone_writes(text:
         assert one is not None
         assert (one.rule, one.request.params) == ("cron 0 9 * * 1-5", {"service": "checkout"})
         assert (one.terms.missed, one.terms.most, one.planned_at) == ("all", 3, NINE)
+
+
+async def test_what_the_skill_would_have_to_ask_for_is_asked_before_it_is_said_back(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as bot:
+        talk = bot.talk()
+        which = await asked(talk, "schedule add weekdays at 9 log-diagnosis", is_command=True)
+        assert which.text.startswith("Which service?")
+        labels = [one.label for one in which.buttons]
+        assert labels[:3] == ["checkout", "payments", "catalog"]
+        await talk.press(which.buttons[0].press.question, 0)
+        since = await talk.heard()
+        assert since.text.startswith("Since when?")
+        card = await asked(talk, "the last hour")
+        assert "log-diagnosis** with service = `checkout`, since = `the last hour`" in card.text
+        assert (await asked(talk, "yes")).text.startswith("Created: ")
+        one = await stored(bot, "log-diagnosis")
+        assert one is not None
+        assert one.request.params == {"service": "checkout", "since": "the last hour"}  # of each time anew
+
+
+async def test_an_answer_that_is_none_stores_nothing(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as bot:
+        talk = bot.talk()
+        await asked(talk, "every day at 9 diagnose checkout")
+        said = (await asked(talk, "tomorrowish")).text
+        assert said.startswith("Nothing was stored. log-diagnosis: ")
+        assert await bot.app.schedules.all() == []
 
 
 async def test_in_ten_minutes_is_the_moment_that_was_shown_whenever_it_is_confirmed(tmp_path: Path) -> None:
