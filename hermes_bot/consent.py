@@ -196,7 +196,7 @@ class ConsentWalls:
             )
         number = f"{state.round}-{_short(consent.key)}"
         is_echo = consent.rule == CONFIRMED
-        text = echo_text(consent, echo, state) if is_echo else card_text(consent, state, terms, echo)
+        text = echo_text(consent, echo, state, terms) if is_echo else card_text(consent, state, terms, echo)
         options = (CONFIRM, CANCEL) if is_echo else (APPROVE, DENY)
         return Question(
             f"a-{state.run}-{number}", text, options, open=False, kind="approval", consent=consent
@@ -216,11 +216,11 @@ def people(terms: Approval) -> str:
     return f"{who}{named}{', but not whoever asked for it' if terms.separate else ''}"
 
 
-def echo_text(consent: Consent, echo: str, state: RunState) -> str:
+def echo_text(consent: Consent, echo: str, state: RunState, terms: Approval) -> str:
     """Return the card of what is said back to whoever asked for it: what would be done, in words."""
-    who = inert(state.goal.author, SHOWN_NAME) or "an operator or admin"
-    other = ", or an operator or admin" if state.asker else ""
-    return f"{echo}\n\n{WHO_CONFIRMS} {who}{other}, within {consent.seconds / 3600:g} h."
+    is_usual = bool(state.asker) and terms == Approval(people=(state.asker,))
+    who = f"{inert(state.goal.author, SHOWN_NAME)}, or an operator or admin" if is_usual else people(terms)
+    return f"{echo}\n\n{WHO_CONFIRMS} {who}, within {consent.seconds / 3600:g} h."
 
 
 def card_text(consent: Consent, state: RunState, terms: Approval, echo: str = "") -> str:

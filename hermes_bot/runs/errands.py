@@ -125,6 +125,7 @@ def intake_of(errand: Errand, parent: RunState, count: int) -> dict[str, Any]:
         "links": list(parent.links),
         "private": parent.is_private,
         "origins": list(parent.origins),
+        **({"planned": asdict(parent.planned)} if parent.planned else {}),
     }
 
 

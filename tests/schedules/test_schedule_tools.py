@@ -9,7 +9,7 @@ from endpoint import act, finish
 from scheduled import MONDAY, OWNER, draft, fired, stored
 from world import scripted
 
-from hermes_bot.config import Access, Skills
+from hermes_bot.config import Access, Approval, Approvals, Skills
 from hermes_bot.messages import Result
 from hermes_bot.tools.declare import tool
 
@@ -111,6 +111,42 @@ async def test_a_scheduled_run_makes_no_schedule_and_neither_locks_nor_loops(tmp
         assert [one.name for one in await bot.app.schedules.all()] == [made.name]
         (firing,) = await fired(bot, made.name)
         assert firing.state == "done"
+
+
+async def test_a_part_that_a_scheduled_run_delegates_makes_none_either(tmp_path: Path) -> None:
+    script = act("delegate", task="plan a hello"), act("add_schedule", when="* * * * *", task="say hello")
+    clock = FakeClock(MONDAY)
+    async with team(tmp_path, *script, clock=clock) as bot:
+        made = await bot.app.schedules.add(draft("0 9 * * 1-5", text="say hello to everybody"))
+        clock.advance(3_600)
+        await bot.app.schedules.fire_due(clock.now())
+        (post,) = await bot.world.all_posts(1)
+        await bot.quiet()
+        assert "begun by a schedule" in bot.prompts[2]
+        assert post.buttons == ()
+        assert [one.name for one in await bot.app.schedules.all()] == [made.name]
+
+
+async def test_the_operator_s_file_says_who_confirms_or_that_nobody_need(tmp_path: Path) -> None:
+    propose = act("add_schedule", when="0 9 * * 1-5", task="say hello", name="hello")
+    terms = Approvals(tools={"add_schedule": Approval(role="operator")})
+    async with team(tmp_path / "a", propose, approvals=terms) as bot:
+        talk = bot.talk()
+        await talk.say("plan something for the mornings")
+        card = await talk.heard()
+        assert "**Who may confirm:** one operator or admin, within 24 h." in card.text
+        refused = await talk.press(card.buttons[YES].press.question, YES)
+        assert refused is not None
+        assert "operators" in refused.text
+        await talk.press(card.buttons[YES].press.question, YES, "boss")
+        await talk.heard()
+        assert [one.owner for one in await bot.app.schedules.all()] == [OWNER]
+    terms = Approvals(tools={"add_schedule": Approval(always=True)})
+    async with team(tmp_path / "b", propose, approvals=terms) as bot:
+        talk = bot.talk()
+        await talk.say("plan something for the mornings")
+        assert (await talk.heard()).buttons == ()
+        assert [one.name for one in await bot.app.schedules.all()] == ["hello"]
 
 
 async def test_the_words_of_a_schedule_s_task_plan_nothing_when_it_fires(tmp_path: Path) -> None:
