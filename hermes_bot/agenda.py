@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.access import Where
 from hermes_bot.errors import ScheduleError
+from hermes_bot.schedules.targets import channel_in
 from hermes_bot.schedules.telling import details_of, history_of, line_of, moment
 from hermes_bot.schedules.wishes import HELP
 from hermes_bot.store.columns import channel_of
@@ -76,7 +77,7 @@ class Agenda:
             if not self._is_private(said):
                 return "That is not for everybody here. Ask me in a private chat: `schedule list all`."
         every = await self.door.all()
-        known = [one for one in every if wants_all or here in one.targets or _is_of(one, said)]
+        known = [one for one in every if wants_all or _is_in(one, here) or _is_of(one, said)]
         shown = [one for one in known if self._may_be_shown(one, said)]
         lines = [line_of(one, here) for one in shown[:SHOWN]]
         if (more := len(shown) - SHOWN) > 0:
@@ -132,17 +133,21 @@ class Agenda:
 
     def _may_be_shown(self, one: Schedule, said: Incoming) -> bool:
         """Whether the reply to a message may say what a schedule does and where."""
-        if channel_of(said.thread) in one.targets:
+        if _is_in(one, channel_of(said.thread)):
             return True
         return self._is_private(said) and self._may_be_known(one, said)
 
     def _may_be_known(self, one: Schedule, said: Incoming) -> bool:
         """Whether somebody may know at all that there is such a schedule."""
-        is_here = channel_of(said.thread) in one.targets
+        is_here = _is_in(one, channel_of(said.thread))
         return is_here or self.door.may_change(said.user, one, Where.of(said.thread, said.place)).ok
 
     def _is_private(self, said: Incoming) -> bool:
         return said.place == "direct" or self.is_alone(said)
+
+
+def _is_in(one: Schedule, channel: str) -> bool:
+    return any(channel_in(target) == channel for target in one.targets)
 
 
 def _is_of(one: Schedule, said: Incoming) -> bool:

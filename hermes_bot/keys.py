@@ -80,6 +80,12 @@ def _place_name(text: str) -> str:
     return _patterns((text,))[0]
 
 
+def _places(texts: tuple[str, ...]) -> tuple[str, ...]:
+    _patterns(tuple(text.partition("/")[0] for text in texts))  # behind it stands a topic
+    return texts
+
+
+Places = Annotated[tuple[str, ...], AfterValidator(_places)]
 PlaceName = Annotated[str, AfterValidator(_place_name)]
 Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
 Zone = Annotated[str, AfterValidator(_zone)]

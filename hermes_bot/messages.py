@@ -24,6 +24,7 @@ Place = Literal["channel", "private", "direct"]
 _OPTION = re.compile("[0-9]{1,4}")
 HOOK_EVENT = "hook/"  # how the event id of what a webhook told begins
 FIRING = "firing/"  # … of the task of a schedule's firing, before the firing's number
+BELOW = "@"  # in the name of a thread that is not opened: behind it stands the topic that it is opened in
 NEW = "new:"  # how the thread part of a key begins as long as its root message is not posted
 
 

@@ -13,7 +13,7 @@ from hermes_telegram import render
 from hermes_telegram.api import DOWNLOAD_BYTES, Api
 from hermes_telegram.backoff import BackOff
 from hermes_telegram.chains import CHAT, Chains
-from hermes_telegram.chats import Chats
+from hermes_telegram.chats import Chats, topic_in
 from hermes_telegram.checks import look_at
 from hermes_telegram.faults import TOKEN
 from hermes_telegram.intake import Intake
@@ -118,6 +118,10 @@ class TelegramAdapter(Plain):
             await asyncio.to_thread(target.write_bytes, content)
         except OSError as error:
             raise Transient(f"{file.name} cannot be kept here ({error.strerror}).") from error
+
+    def topic_of(self, thread: ThreadKey) -> str:
+        """Return the number of the topic that a thread stands in."""
+        return topic_in(thread.thread)
 
     async def direct(self, user: str) -> ThreadKey | None:
         """Return the private chat with a person, who must have written to the bot once."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from hermes_bot.messages import BELOW, NEW
 from hermes_telegram.api import Spot
 from hermes_telegram.chains import TOPIC
 from hermes_telegram.wire import OF_GROUP
@@ -20,6 +21,12 @@ MOVED = "moved"  # the kind of record: a group's old id, and the supergroup's
 AWAY = "away"  # … a chat that the bot was put out of, and how
 TOPIC_GONE = "topic-gone"  # … a topic whose end was said in its chat
 GENERAL = 1  # the topic General, which only "typing" may name
+
+
+def topic_in(name: str) -> str:
+    """Return the topic that a thread's name says it stands in; empty where it says none."""
+    topic = name.partition(BELOW)[2] if name.startswith(NEW) else name.removeprefix(TOPIC)
+    return topic if topic.isdecimal() and topic != name else ""
 
 
 class Chats:
@@ -47,7 +54,7 @@ class Chats:
         number.
         """
         channel, name = thread.channel, thread.thread
-        topic = int(name.removeprefix(TOPIC)) if name.startswith(TOPIC) else 0
+        topic = int(topic_in(name) or 0)
         answered = self.number(channel, reply_to or name)
         return Spot(int(self.now(channel)), 0 if topic == GENERAL else topic, answered)
 

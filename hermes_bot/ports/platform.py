@@ -254,6 +254,10 @@ class Adapter(Protocol):
         """
         ...
 
+    def topic_of(self, thread: ThreadKey) -> str:
+        """Return the topic of its channel that a thread stands in; empty where there is none. Pure."""
+        ...
+
     async def show_status(self, thread: ThreadKey, text: str, run: str) -> None:
         """Show the status of the thread's run; empty text removes it. Best effort, never raises.
 
@@ -333,6 +337,11 @@ class Plain:
     async def edit(self, posted: str, message: Outgoing) -> None:
         """Refuse: what is posted stays."""
         raise PostGone(f"{posted}: this platform cannot edit ({message.key}).")
+
+    def topic_of(self, thread: ThreadKey) -> str:
+        """Return nothing: channels have no topics here."""
+        del thread
+        return ""
 
     async def earlier(self, thread: ThreadKey, since: datetime | None) -> Sequence[Earlier]:
         """Return nothing."""

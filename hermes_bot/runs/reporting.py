@@ -10,20 +10,19 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hermes_bot.messages import NEW, ThreadKey
 from hermes_bot.runs.posts import final_post, final_text
+from hermes_bot.schedules.targets import home_of, new_thread
 from hermes_bot.store import firings, journal, messages, outbox, schedules, threads
-from hermes_bot.store.columns import channel_of
 from hermes_bot.store.firings import DeliveryRow
 from hermes_bot.store.messages import Line
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
     from datetime import datetime
 
     from hermes_bot.messages import Outgoing
     from hermes_bot.state import Planned, RunState
-    from hermes_bot.store.firings import DeliveryState
 
 NOT_FOR_OTHERS = "It may hold what was said in a private place, so it stayed where it was made."
 
@@ -37,16 +36,18 @@ def report(db: sqlite3.Connection, state: RunState, reply_to: str, now: datetime
         _post(db, final_post(state, reply_to), state, now)
         return
     is_news = _is_news(db, state, planned)
-    first = channel_of(state.thread)
-    for number, target in enumerate([first, *_others(db, planned, first)], 1):
+    targets = _targets(db, planned)
+    home = home_of(targets, state.thread)
+    for number, target in enumerate([home, *(it for it in targets if it != home)], 1):
         is_seen = number == 1 and not state.thread.is_new  # who answered a question there waits for the end
         message = _report(state, planned, target, number, reply_to)
+        row = DeliveryRow(0, planned.firing, target, message.key, "pending", "", "", now)
         if not is_news and not is_seen:
-            _note(db, message, planned, "unchanged", "It reads as the last one did.", now)
+            firings.deliver(db, replace(row, state="unchanged", why="It reads as the last one did."))
         elif number > 1 and _is_of_private_place(db, state):
-            _note(db, message, planned, "dead", NOT_FOR_OTHERS, now)
+            firings.deliver(db, replace(row, state="dead", why=NOT_FOR_OTHERS))
         elif number == 1 or state.status != "cancelled":
-            _note(db, message, planned, "pending", "", now)
+            firings.deliver(db, row)
             _post(db, message, state, now)
 
 
@@ -59,12 +60,11 @@ def _is_of_private_place(db: sqlite3.Connection, state: RunState) -> bool:
     return state.place != "channel" or bool(begun.data.get("private"))
 
 
-def _others(db: sqlite3.Connection, planned: Planned, first: str) -> list[str]:
-    """Return where else it is reported, by the channels' ids of today."""
+def _targets(db: sqlite3.Connection, planned: Planned) -> Sequence[str]:
+    """Return where it is reported, by the channels' ids of today."""
     firing = firings.get(db, planned.firing)
     schedule = schedules.get(db, firing.schedule) if firing else None
-    targets = schedule.targets if schedule else planned.targets
-    return [target for target in targets if target != first]
+    return schedule.targets if schedule else planned.targets
 
 
 def _report(state: RunState, planned: Planned, target: str, number: int, reply_to: str) -> Outgoing:
@@ -76,7 +76,7 @@ def _report(state: RunState, planned: Planned, target: str, number: int, reply_t
     whole = replace(whole, text=text)
     if number == 1:
         return whole
-    thread = ThreadKey.parse(f"{target}/{NEW}f-{planned.firing}-{number}")
+    thread = new_thread(target, f"f-{planned.firing}-{number}")
     # whoever presses there would go on in another place
     return replace(whole, key=f"{whole.key}/{number}", thread=thread, buttons=(), reply_to="")
 
@@ -93,13 +93,6 @@ def _is_news(db: sqlite3.Connection, state: RunState, planned: Planned) -> bool:
         digest = hashlib.sha256(counts.encode(errors="surrogatepass")).hexdigest()
     schedules.reported(db, schedule.seq, digest)
     return not (planned.only_on_change and digest and digest == schedule.digest)
-
-
-def _note(
-    db: sqlite3.Connection, message: Outgoing, planned: Planned, state: DeliveryState, why: str, now: datetime
-) -> None:
-    target = channel_of(message.thread)
-    firings.deliver(db, DeliveryRow(0, planned.firing, target, message.key, state, "", why, now))
 
 
 def _post(db: sqlite3.Connection, message: Outgoing, state: RunState, now: datetime) -> None:

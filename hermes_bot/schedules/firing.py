@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import HermesError, ScheduleError, StoreError
-from hermes_bot.messages import FIRING, NEW, Incoming, Outgoing, ThreadKey
+from hermes_bot.messages import FIRING, Incoming, Outgoing
 from hermes_bot.schedules import rights, settling
 from hermes_bot.schedules.looking import MOST_ROWS, Turn, look
 from hermes_bot.schedules.making import check_skill
+from hermes_bot.schedules.targets import new_thread
 from hermes_bot.schedules.wording import left_out, moment
 from hermes_bot.store import firings, inbox, messages, outbox, schedules, threads
 from hermes_bot.store.firings import Firing
@@ -167,7 +168,7 @@ def _since(one: Schedule, busy: Firing, now: datetime) -> str:
 def _queue(db: sqlite3.Connection, one: Schedule, firing: Firing, now: datetime) -> list[int]:
     """Store the task of a claimed firing as a message is stored, from its owner, in its first place."""
     where = rights.place(db, one.targets[0])
-    thread = ThreadKey(where.platform, where.workspace, where.channel, f"{NEW}f-{firing.seq}")
+    thread = new_thread(one.targets[0], f"f-{firing.seq}")
     said = Incoming(
         event_id=f"{FIRING}{firing.seq}",
         thread=thread,
@@ -199,7 +200,7 @@ def _tell_missed(db: sqlite3.Connection, one: Schedule, found: Look, now: dateti
     number = first.seq if first else 0
     text = left_out(one.name, one.zone, found.missed, now, found.next, found.unseen)
     for place, target in enumerate(one.targets):
-        thread = ThreadKey.parse(f"{target}/{NEW}m-{number}")
+        thread = new_thread(target, f"m-{number}")
         key = f"{FIRING}{number}/missed" + (f"/{place + 1}" if place else "")
         if outbox.put(db, Outgoing(key, thread, text, "notice"), now):
             messages.add(db, Line(thread, "bot", "", text, now, key, from_bot=True))

@@ -15,6 +15,7 @@ from hermes_bot.errors import AdapterError, ConfigError, ScheduleError, SkillErr
 from hermes_bot.messages import NEW, Request, ThreadKey
 from hermes_bot.schedules import rights
 from hermes_bot.schedules.looking import due_of
+from hermes_bot.schedules.targets import channel_in, new_thread, said_of
 from hermes_bot.skills.params import Words, fill, merge, take
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.schedules import Schedule
@@ -47,12 +48,13 @@ def schedule_of(rooms: Rooms, draft: Draft, now: datetime) -> Schedule:
     """
     zone = draft.zone or rooms.zone
     targets = draft.targets or ((channel_of(ThreadKey.parse(draft.thread)),) if draft.thread else ())
+    found = (_with_topic(rooms, draft, target_of(rooms, text)) for text in targets)
     rule = timing.read_rule(draft.when, zone, now)
     return Schedule(
         draft.name or _made_name(draft),
         str(rule),
         zone,
-        tuple(dict.fromkeys(target_of(rooms, text) for text in targets)),
+        tuple(dict.fromkeys(found)),
         draft.owner,
         now,
         now,
@@ -84,8 +86,23 @@ def target_of(rooms: Rooms, text: str) -> str:
     if adapter is None:
         on = " and ".join(sorted(rooms.adapters)) or "none"
         raise ScheduleError(f"{text}: the platform {platform!r} is not on here. Those that are: {on}.")
+    channel, _, topic = channel.partition("/")
     where = rooms.policy.today(Where(platform, workspace or adapter.workspace or "-", channel))
-    return f"{where.platform}/{where.workspace}/{where.channel}"
+    target = f"{where.platform}/{where.workspace}/{where.channel}" + (f"/{topic}" if topic else "")
+    if topic and adapter.topic_of(new_thread(target, "")) != topic:
+        raise ScheduleError(
+            f"{text}: {topic!r} is no topic's id there. Name the channel alone: {said_of(channel_in(target))}"
+        )
+    return target
+
+
+def _with_topic(rooms: Rooms, draft: Draft, target: str) -> str:
+    """Return a target in the topic that it is asked for in, where it names the channel of that."""
+    asked = ThreadKey.parse(draft.thread) if draft.thread else None
+    if asked is None or target != channel_of(asked) or asked.platform not in rooms.adapters:
+        return target
+    topic = rooms.adapters[asked.platform].topic_of(asked)
+    return f"{target}/{topic}" if topic else target
 
 
 async def planned(

@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
-from hermes_bot.messages import FIRING, NEW, Outgoing, ThreadKey
+from hermes_bot.messages import FIRING, Outgoing, ThreadKey
+from hermes_bot.schedules.targets import new_thread
 from hermes_bot.store import messages, outbox, records, schedules
 from hermes_bot.store.columns import from_json, from_ms, to_json, to_ms
 from hermes_bot.store.messages import Line
@@ -92,7 +93,7 @@ async def _where_to_tell(rooms: Rooms, one: Schedule) -> ThreadKey | None:
         return alone
     asked = [ThreadKey.parse(one.thread)] if one.thread else []
     reports = [
-        ThreadKey.parse(f"{target}/{NEW}t-{one.seq}")
+        new_thread(target, f"t-{one.seq}")
         for target in one.targets
         if target.count("/") > 1  # a row may be paused because it cannot be read
     ]

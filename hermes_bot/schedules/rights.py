@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.access import Verdict, Where
 from hermes_bot.messages import ThreadKey
+from hermes_bot.schedules.targets import channel_in
 from hermes_bot.store import threads
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ _FILE: tuple[str, ...] = ("config", "shell")  # who writes these owns the machin
 
 def place(db: sqlite3.Connection, target: str) -> Where:
     """Return a target, ``slack/T1/C1``, as the policy knows places, with who reads it as far as is known."""
-    platform, workspace, channel = target.split("/", 2)
-    return Where(platform, workspace, channel, threads.place_of(db, target))
+    name = channel_in(target)
+    platform, workspace, channel = name.split("/")
+    return Where(platform, workspace, channel, threads.place_of(db, name))
 
 
 def places(db: sqlite3.Connection, one: Schedule) -> list[Where]:

@@ -14,6 +14,7 @@ from hermes_bot.schedules import configured, firing, making, rights, settling
 from hermes_bot.schedules.drafts import Draft, Past, Proposed
 from hermes_bot.schedules.looking import due_of
 from hermes_bot.schedules.owing import tell_owed
+from hermes_bot.schedules.targets import said_of
 from hermes_bot.schedules.wording import moment
 from hermes_bot.skills.params import MAX_OPTIONS, offered
 from hermes_bot.state import Question
@@ -369,7 +370,7 @@ def _said(one: Schedule, moments: tuple[datetime, ...], warning: str, now: datet
     """Return what is shown before a schedule is stored."""
     does = f"the skill {one.request.skill}" if one.request.skill else f"“{one.text}”"
     when = timing.in_words(timing.Rule.parse(one.rule), one.zone)
-    places = ", ".join(target.replace("/", ":") for target in one.targets)
+    places = ", ".join(said_of(target) for target in one.targets)
     coming = ", ".join(moment(at, one.zone, now) for at in moments)
     said = f"`{one.name}`: {does}, {when} ({one.zone}), in {places}. Next: {coming}."
     return f"{said} {warning}".strip()

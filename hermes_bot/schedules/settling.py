@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
-from hermes_bot.messages import NEW, ThreadKey
 from hermes_bot.schedules.owing import is_told, owe, tell_owed
+from hermes_bot.schedules.targets import channel_in, new_thread, said_of
 from hermes_bot.state import OVER
 from hermes_bot.store import audit, firings, outbox, questions, runs, schedules
 from hermes_bot.store.audit import Entry
@@ -122,7 +122,7 @@ async def _settle_refused(rooms: Rooms, row: DeliveryRow, now: datetime) -> None
     if adapter is not None:
         try:
             async with asyncio.timeout(REACH_SECONDS):
-                why = await adapter.reach(ThreadKey.parse(f"{row.target}/{NEW}reach"))
+                why = await adapter.reach(new_thread(row.target, "reach"))
         except (AdapterError, TimeoutError) as error:
             log.info("schedule.place_unknown", extra={"place": row.target, "error": str(error)})
 
@@ -156,14 +156,11 @@ def leave_out(db: sqlite3.Connection, one: Schedule, target: str, why: str, now:
     owe(db, fresh, f"gone-{target}", say, now)
 
 
-def lost(db: sqlite3.Connection, target: str, why: str, now: datetime) -> int:
-    """Leave a place out of all schedules, because its platform says that it is gone; return of how many."""
-    affected = schedules.every(db, target)
+def lost(db: sqlite3.Connection, channel: str, why: str, now: datetime) -> int:
+    """Leave a channel out of all schedules, because its platform says that it is gone; return of how many."""
+    affected = schedules.every(db, channel)
     for one in affected:
-        leave_out(db, one, target, why, now)
+        for target in one.targets:
+            if channel_in(target) == channel:
+                leave_out(db, one, target, why, now)
     return len(affected)
-
-
-def said_of(target: str) -> str:
-    """Return a channel as people write its id, ``slack:T1:C1``."""
-    return target.replace("/", ":")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hermes_bot import timing
 from hermes_bot.errors import ScheduleError
 from hermes_bot.markdown import escaped, inert
+from hermes_bot.schedules.targets import channel_in, said_of
 from hermes_bot.store.schedules import Terms
 from hermes_bot.timing import zone_of
 from hermes_bot.unseen import visible
@@ -69,7 +70,7 @@ def rule_of(one: Schedule) -> str:
 
 def places_of(one: Schedule, here: str) -> str:
     """Return where a schedule reports, as seen from a channel (``slack/T1/C1``)."""
-    return ", ".join("here" if target == here else f"`{_id(target)}`" for target in one.targets)
+    return ", ".join("here" if channel_in(target) == here else f"`{_id(target)}`" for target in one.targets)
 
 
 def work_of(one: Schedule, chars: int = TASK_CHARS) -> str:
@@ -187,7 +188,7 @@ def _seen(deliveries: Sequence[DeliveryRow]) -> str:
 
 def _id(target: str) -> str:
     """Return a target as ``[access]`` writes it; a platform without workspaces has none in it."""
-    return target.replace("/-/", "/", 1).replace("/", ":")
+    return said_of(target).replace(":-:", ":", 1)
 
 
 def _delivered(one: DeliveryRow) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from hermes_bot.keys import Patterns, PlaceName, Zone
+from hermes_bot.keys import Patterns, PlaceName, Places, Zone
 from hermes_bot.sections.section import Section
 
 
@@ -43,7 +43,7 @@ class ScheduleSection(Section):
 
     when: str
     zone: Zone = ""
-    channels: Patterns = ()
+    channels: Places = ()
     skill: str = ""
     params: dict[str, str] = Field(default_factory=dict)
     text: str = ""

@@ -97,7 +97,7 @@ _PUT = f"""INSERT OR IGNORE INTO schedules ({_COLUMNS})
 _CHANGE = """UPDATE schedules SET rule = ?, zone = ?, targets = ?, owner = ?, changed_at = ?, request = ?,
     text = ?, said = ?, terms = ?, owner_name = ?, origin = ?, thread = ?, state = ?, why = ?, planned_at = ?,
     due_at = ?, key = ? WHERE seq = ?"""
-_IN_CHANNEL = "EXISTS (SELECT 1 FROM json_each(schedules.targets) WHERE value = ?)"
+_IN_CHANNEL = "EXISTS (SELECT 1 FROM json_each(schedules.targets) WHERE instr(value || '/', ? || '/') = 1)"
 _DUE = "state = 'active' AND due_at IS NOT NULL"
 
 

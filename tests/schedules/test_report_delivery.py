@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from endpoint import act, finish
 from pydantic import SecretStr
-from schedules.bothplaces import both
+from schedules.bothplaces import BOB, both
 
+from hermes_bot.errors import ScheduleError
+from hermes_bot.schedules import Draft
 from hermes_bot.simulator import Fault
 from hermes_bot.store.schedules import Terms
 
@@ -61,7 +63,7 @@ async def test_a_reply_under_a_report_knows_it_on_both_platforms(tmp_path: Path)
         await bot.fire()
         await bot.quiet()
         (on_slack,), (on_telegram,) = bot.seen("C1"), bot.seen("-1001")
-        await bot.slack.say("U1", "C1", "<@UBOT> which ones?", thread_ts=on_slack.id)
+        await bot.slack.say("U1", "C1", "<@UBOT> who wrote that?", thread_ts=on_slack.id)
         answer = await bot.until(lambda: bot.seen("C1")[1:])
         assert (answer[0].text, answer[0].thread) == ("on Slack", on_slack.id)
         await bot.telegram.say(7, -1001, "and here?", reply_to=int(on_telegram.id))
@@ -186,3 +188,42 @@ async def test_the_platforms_agree_on_which_place_works_first(first: str, tmp_pa
         assert [it.text.splitlines()[0] for it in bot.seen(elsewhere)] == ["two errors in checkout"]
         if first == C1:
             assert report.thread == question.id
+
+
+async def test_a_topic_of_telegram_is_a_place_like_any_other(tmp_path: Path) -> None:
+    script = [finish("nine errors"), finish("in checkout"), finish("nine errors")]
+    async with both(tmp_path, script) as bot:
+        one = await bot.plan("telegram:-1002/5", TEAM)
+        assert one.targets == ("telegram/42/-1002/5", "telegram/42/-1001")
+        await bot.fire()
+        await bot.quiet()
+        (in_topic,), (in_team,) = bot.seen("-1002"), bot.seen("-1001")
+        assert (in_topic.thread, in_team.thread) == ("5", "")
+        assert [(it.target, it.posted) for it in (await bot.past()).deliveries] == [
+            ("telegram/42/-1002/5", in_topic.id),
+            ("telegram/42/-1001", in_team.id),
+        ]
+        await bot.telegram.say(7, -1002, "where?", topic=5, reply_to=int(in_topic.id))
+        answer = (await bot.until(lambda: bot.seen("-1002")[1:]))[0]
+        assert (answer.text, answer.thread) == ("in checkout", "5")
+        assert "nine errors" in bot.prompts[-1]
+
+
+async def test_what_is_asked_for_in_a_topic_is_reported_there(tmp_path: Path) -> None:
+    async with both(tmp_path, otherwise=finish("nine errors")) as bot:
+        draft = Draft(when="every 10m", owner=BOB, text="say hello", thread="telegram/42/-1002/topic:5")
+        one = await bot.app.schedules.add(draft)
+        assert one.targets == ("telegram/42/-1002/5",)
+        assert [it.name for it in await bot.app.schedules.all("telegram/42/-1002")] == [one.name]
+        await bot.fire()
+        await bot.quiet()
+        assert [(it.thread, it.text.splitlines()[0]) for it in bot.seen("-1002")] == [("5", "nine errors")]
+
+
+@pytest.mark.parametrize("target", ["slack:T1:C1/5", "telegram:-1002/x"])
+async def test_a_topic_where_there_is_none_is_refused_with_what_would_work(
+    target: str, tmp_path: Path
+) -> None:
+    async with both(tmp_path) as bot:
+        with pytest.raises(ScheduleError, match=r"is no topic's id there\. Name the channel alone"):
+            await bot.plan(target)
