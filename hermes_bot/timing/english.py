@@ -331,6 +331,7 @@ _FORMS: tuple[tuple[str, _Read], ...] = (
         ),
         _calendar_day,
     ),
+    (rf"on\s+the\s+(?P<days>{_DAYTH}(?:{_AND}(?:the\s+)?{_DAYTH})+)(?=\s+at\s)", _month_days),
     (r"(?:on\s+)?(?P<date>\d{4}-\d{2}-\d{2})\b", _iso_day),
     (rf"(?:{_EACH}\s+day|everyday|daily|each\s+day)\b", _all_days),
     (

@@ -24,6 +24,7 @@ SKILLS = ("error-digest", "log-diagnosis")
         ("2nd tuesday of every month at 10", "cron 0 10 * * 2#2"),
         ("every first Monday of the month at 9", "cron 0 9 * * 1#1"),
         ("every last friday of the month at 16:30", "cron 30 16 * * 5L"),
+        ("on the first and 15th at 9:00", "cron 0 9 1,15 * *"),
         ("in 1h30m", "once 2026-11-04T09:45:00+00:00"),
         ("in 1 hour and 30 minutes", "once 2026-11-04T09:45:00+00:00"),
         ("in an hour and a half", "once 2026-11-04T09:45:00+00:00"),
