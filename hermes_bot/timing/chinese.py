@@ -7,7 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
-from hermes_bot.timing.said import DAY, EVERY_DAY, HOUR, MONDAY_TO_FRIDAY, WEEKEND, Said
+from hermes_bot.timing.said import (
+    DAY,
+    EVERY_DAY,
+    HOUR,
+    MONDAY_TO_FRIDAY,
+    WEEKEND,
+    Said,
+    weekdays_field,
+    with_more,
+)
 
 # what traditional characters, and signs as wide as these, are read as; each is one character, as before
 PLAIN = str.maketrans(
@@ -45,12 +54,6 @@ _COUNT = rf"(?P<count>{_N})\s*(?:个)?\s*"
 _Read = Callable[[re.Match[str], Said, datetime], Said]
 
 
-def _set(said: Said, **fields: object) -> Said:
-    if any(getattr(said, name) not in (None, "", (), [], 0, False) for name in fields):
-        raise ValueError("said twice")
-    return replace(said, **fields)  # type: ignore[arg-type]  # the callers name fields with their types
-
-
 def _number(text: str) -> int:
     """Return a number in figures or signs: ``十``, ``二十五``."""
     if text.isdecimal():
@@ -75,31 +78,31 @@ def _clock(text: str) -> time:
 
 def _times(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    said = _set(said, times=[_clock(found) for found in re.findall(_CLOCK, match[0])])
-    return _set(said, part=_PARTS[match["part"]]) if match["part"] else said
+    said = with_more(said, times=[_clock(found) for found in re.findall(_CLOCK, match[0])])
+    return with_more(said, part=_PARTS[match["part"]]) if match["part"] else said
 
 
 def _noon(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, part="noon", times=[time(12)])
+    return with_more(said, part="noon", times=[time(12)])
 
 
 def _midnight(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, times=[time(0)], is_midnight=True)
+    return with_more(said, times=[time(0)], is_midnight=True)
 
 
 def _counted_weekday(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     day = (_WEEK[match["day"]] + 1) % 7
     which = match["which"]
-    return _set(said, weekdays=f"{day}L" if which == "最后" else f"{day}#{_number(which[1:])}")
+    return with_more(said, weekdays=f"{day}L" if which == "最后" else f"{day}#{_number(which[1:])}")
 
 
 def _days(field: str) -> _Read:
     def read(_: re.Match[str], said: Said, now: datetime) -> Said:
         del now
-        return _set(said, weekdays=field)
+        return with_more(said, weekdays=field)
 
     return read
 
@@ -108,93 +111,89 @@ def _named(text: str) -> list[int]:
     return [_WEEK[sign] for sign in re.sub(rf"{_DAYS_OF_WEEK}|[^一二三四五六日天1-7]", "", text)]
 
 
-def _field(days: list[int]) -> str:
-    numbers = sorted({(day + 1) % 7 for day in days})
-    known = {(1, 2, 3, 4, 5): MONDAY_TO_FRIDAY, (0, 6): WEEKEND, tuple(range(7)): EVERY_DAY}
-    return known.get(tuple(numbers), ",".join(map(str, numbers)))
-
-
 def _day_range(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     first, last = _WEEK[match["first"]], _WEEK[match["last"]]
-    return _set(said, weekdays=_field([(first + ahead) % 7 for ahead in range((last - first) % 7 + 1)]))
+    return with_more(
+        said, weekdays=weekdays_field([(first + ahead) % 7 for ahead in range((last - first) % 7 + 1)])
+    )
 
 
 def _every_weekday_named(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, weekdays=_field(_named(match["days"])))
+    return with_more(said, weekdays=weekdays_field(_named(match["days"])))
 
 
 def _weekday_named(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, maybe=tuple(_named(match["days"])))
+    return with_more(said, maybe=tuple(_named(match["days"])))
 
 
 def _coming_weekday(match: re.Match[str], said: Said, now: datetime) -> Said:
     """``下周五`` is in the week after this one, ``这周五`` in this one."""
     monday = now.date() - now.weekday() * DAY
     day = monday + (_WEEK[match["day"]] + (7 if match["which"].startswith("下") else 0)) * DAY
-    return _set(said, dates=(day,))
+    return with_more(said, dates=(day,))
 
 
 def _month_days(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     if "最后" in match[0]:
-        return _set(said, days=("L",))
+        return with_more(said, days=("L",))
     days = [_number(found) for found in re.findall(_N, match["days"])]
     if any(not 1 <= day <= 31 for day in days):  # noqa: PLR2004 - days of a month
         raise ValueError("no day of a month")
-    return _set(said, days=tuple(map(str, days)))
+    return with_more(said, days=tuple(map(str, days)))
 
 
 def _year_day(match: re.Match[str], said: Said, now: datetime) -> Said:
     month, day = _number(match["month"]), _number(match["day"])
     found = date(2000, month, day)
     if match["every"]:
-        return _set(said, days=(str(found.day),), month=found.month)
+        return with_more(said, days=(str(found.day),), month=found.month)
     year = int(match["year"]) if match["year"] else now.year
     coming = date(year, month, day)
     if not match["year"] and coming < now.date():
         coming = date(year + 1, month, day)
-    return _set(said, dates=(coming,))
+    return with_more(said, dates=(coming,))
 
 
 def _near_day(match: re.Match[str], said: Said, now: datetime) -> Said:
-    said = _set(said, dates=(now.date() + _AHEAD[match["which"]] * DAY,))
-    return _set(said, part=_PARTS[match["part"]]) if match["part"] else said
+    said = with_more(said, dates=(now.date() + _AHEAD[match["which"]] * DAY,))
+    return with_more(said, part=_PARTS[match["part"]]) if match["part"] else said
 
 
 def _each_part(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, weekdays=EVERY_DAY, part=_PARTS[match["part"]])
+    return with_more(said, weekdays=EVERY_DAY, part=_PARTS[match["part"]])
 
 
 def _step(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=_number(match["count"]) * _UNITS[match["unit"][0]])
+    return with_more(said, step=_number(match["count"]) * _UNITS[match["unit"][0]])
 
 
 def _half_hours(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=HOUR / 2)
+    return with_more(said, step=HOUR / 2)
 
 
 def _minutes(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=timedelta(minutes=1))
+    return with_more(said, step=timedelta(minutes=1))
 
 
 def _hourly(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, minutes=0) if not said.weekdays else replace(said, step=HOUR)
+    return with_more(said, minutes=0) if not said.weekdays else replace(said, step=HOUR)
 
 
 def _later(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     if match["half"]:
-        return _set(said, later=HOUR / 2)
+        return with_more(said, later=HOUR / 2)
     extra = HOUR / 2 if match["more"] else timedelta(0)
-    return _set(said, later=_number(match["count"]) * _UNITS[match["unit"][0]] + extra)
+    return with_more(said, later=_number(match["count"]) * _UNITS[match["unit"][0]] + extra)
 
 
 _FORMS: tuple[tuple[str, _Read], ...] = (

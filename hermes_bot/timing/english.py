@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
-from hermes_bot.timing.said import DAY, EVERY_DAY, HOUR, MONDAY_TO_FRIDAY, NOON, WEEKEND, Said
+from hermes_bot.timing.said import (
+    DAY,
+    EVERY_DAY,
+    HOUR,
+    MONDAY_TO_FRIDAY,
+    NOON,
+    WEEKEND,
+    Said,
+    weekdays_field,
+    with_more,
+)
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -52,26 +62,12 @@ _YEARLY = rf"(?:(?:{_EACH}\s+year|yearly|annually)\s+(?:on\s+)?)"
 _Read = Callable[[re.Match[str], Said, datetime], Said]
 
 
-def _set(said: Said, **fields: object) -> Said:
-    """Return what is said with more to it; ValueError where it says so already, otherwise."""
-    if any(getattr(said, name) not in (None, "", (), [], 0, False) for name in fields):
-        raise ValueError("said twice")
-    return replace(said, **fields)  # type: ignore[arg-type]  # the callers name fields with their types
-
-
 def _number(text: str) -> int:
     return int(text) if text.isdecimal() else _NUMBERS[text]
 
 
 def _weekday(text: str) -> int:
     return _DAYS.index(text[:3])
-
-
-def _field(days: list[int]) -> str:
-    """Return cron's fifth field of weekdays counted from Monday = 0."""
-    numbers = sorted({(day + 1) % 7 for day in days})
-    known = {(1, 2, 3, 4, 5): MONDAY_TO_FRIDAY, (0, 6): WEEKEND, tuple(range(7)): EVERY_DAY}
-    return known.get(tuple(numbers), ",".join(map(str, numbers)))
 
 
 def _clock(text: str) -> time:
@@ -96,34 +92,34 @@ def _clock(text: str) -> time:
 def _times(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     times = [_clock(found) for found in re.findall(_CLOCK, match[0])]
-    return _set(said, times=times, is_midnight="midnight" in match[0])
+    return with_more(said, times=times, is_midnight="midnight" in match[0])
 
 
 def _all_days(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, weekdays=EVERY_DAY)
+    return with_more(said, weekdays=EVERY_DAY)
 
 
 def _working_days(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, weekdays=MONDAY_TO_FRIDAY)
+    return with_more(said, weekdays=MONDAY_TO_FRIDAY)
 
 
 def _weekends(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, weekdays=WEEKEND)
+    return with_more(said, weekdays=WEEKEND)
 
 
 def _day_range(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     first, last = _weekday(match["first"]), _weekday(match["last"])
     days = [(first + ahead) % 7 for ahead in range((last - first) % 7 + 1)]
-    return _set(said, weekdays=_field(days))
+    return with_more(said, weekdays=weekdays_field(days))
 
 
 def _every_weekday_named(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, weekdays=_field([_weekday(found) for found in re.findall(_DAY, match[0])]))
+    return with_more(said, weekdays=weekdays_field([_weekday(found) for found in re.findall(_DAY, match[0])]))
 
 
 def _weekday_named(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -131,8 +127,8 @@ def _weekday_named(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     days = [_weekday(found) for found in re.findall(_DAY, match[0])]
     if said.step or said.minutes is not None:
-        return _set(said, weekdays=_field(days))
-    return _set(said, maybe=tuple(days))
+        return with_more(said, weekdays=weekdays_field(days))
+    return with_more(said, maybe=tuple(days))
 
 
 def _coming_weekday(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -142,10 +138,10 @@ def _coming_weekday(match: re.Match[str], said: Said, now: datetime) -> Said:
     coming = today + ahead * DAY
     is_this_week = today.weekday() < day
     if match["which"] == "next" and is_this_week:
-        return _set(said, dates=(coming, coming + 7 * DAY))
+        return with_more(said, dates=(coming, coming + 7 * DAY))
     if match["which"] != "next" and not is_this_week:
         return replace(said, trouble=f"This week's {coming:%A} is over. Say `{coming:%Y-%m-%d} 9:00`.")
-    return _set(said, dates=(coming,))
+    return with_more(said, dates=(coming,))
 
 
 def _month_days(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -156,21 +152,21 @@ def _month_days(match: re.Match[str], said: Said, now: datetime) -> Said:
     )
     if any(it != "L" and not 1 <= int(it) <= 31 for it in days):  # noqa: PLR2004 - days of a month
         raise ValueError("no day of a month")
-    return _set(said, days=days)
+    return with_more(said, days=days)
 
 
 def _counted_weekday(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     day = (_weekday(match["day"]) + 1) % 7
     which = _ORDINALS[match["which"]]
-    return _set(said, weekdays=f"{day}#{which}" if which else f"{day}L")
+    return with_more(said, weekdays=f"{day}#{which}" if which else f"{day}L")
 
 
 def _year_day(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     month, day = _month_and_day(match)
     date(2000, month, day)  # ValueError where there is none
-    return _set(said, days=(str(day),), month=month)
+    return with_more(said, days=(str(day),), month=month)
 
 
 def _calendar_day(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -179,7 +175,7 @@ def _calendar_day(match: re.Match[str], said: Said, now: datetime) -> Said:
     found = date(int(year) if year else now.year, month, day)
     if not year and found < now.date():
         found = date(now.year + 1, month, day)
-    return _set(said, dates=(found,))
+    return with_more(said, dates=(found,))
 
 
 def _month_and_day(match: re.Match[str]) -> tuple[int, int]:
@@ -189,7 +185,7 @@ def _month_and_day(match: re.Match[str]) -> tuple[int, int]:
 
 def _iso_day(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, dates=(date.fromisoformat(match["date"]),))
+    return with_more(said, dates=(date.fromisoformat(match["date"]),))
 
 
 _AHEAD = {"today": 0, "tonight": 0, "tomorrow": 1, "the day after tomorrow": 2, "day after tomorrow": 2}
@@ -197,23 +193,23 @@ _AHEAD = {"today": 0, "tonight": 0, "tomorrow": 1, "the day after tomorrow": 2, 
 
 def _near_day(match: re.Match[str], said: Said, now: datetime) -> Said:
     day = now.date() + _AHEAD[match["which"]] * DAY
-    said = _set(said, dates=(day,))
-    return _set(said, part="night") if match["which"] == "tonight" else said
+    said = with_more(said, dates=(day,))
+    return with_more(said, part="night") if match["which"] == "tonight" else said
 
 
 def _part(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
     word = match["part"]
     known = {"morning": "am", "afternoon": "pm", "evening": "pm", "night": "night", "noon": "noon"}
-    return _set(said, part=known[word])
+    return with_more(said, part=known[word])
 
 
 def _each_part(match: re.Match[str], said: Said, now: datetime) -> Said:
-    return _part(match, said if said.weekdays else _set(said, weekdays=EVERY_DAY), now)
+    return _part(match, said if said.weekdays else with_more(said, weekdays=EVERY_DAY), now)
 
 
 def _this_part(match: re.Match[str], said: Said, now: datetime) -> Said:
-    return _part(match, _set(said, dates=(now.date(),)), now)
+    return _part(match, with_more(said, dates=(now.date(),)), now)
 
 
 def _length(match: re.Match[str]) -> timedelta:
@@ -224,22 +220,22 @@ def _length(match: re.Match[str]) -> timedelta:
 
 def _step(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=_length(match), by_clock=bool(match["of"]))
+    return with_more(said, step=_length(match), by_clock=bool(match["of"]))
 
 
 def _half_hours(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=HOUR / 2)
+    return with_more(said, step=HOUR / 2)
 
 
 def _minutes(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=timedelta(minutes=1))
+    return with_more(said, step=timedelta(minutes=1))
 
 
 def _quarters(_: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, step=HOUR / 4)
+    return with_more(said, step=HOUR / 4)
 
 
 def _every_other_day(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -258,8 +254,8 @@ def _hourly(match: re.Match[str], said: Said, now: datetime) -> Said:
     if past and int(past) > 59:  # noqa: PLR2004 - minutes
         raise ValueError("no minute")
     if past is None and said.minutes is None and not (said.weekdays or said.span):
-        return _set(said, minutes=0)
-    return _set(said, minutes=int(past or 0))
+        return with_more(said, minutes=0)
+    return with_more(said, minutes=int(past or 0))
 
 
 def _past_each_hour(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -267,7 +263,7 @@ def _past_each_hour(match: re.Match[str], said: Said, now: datetime) -> Said:
     minutes = int(match["past"])
     if minutes > 59:  # noqa: PLR2004 - minutes
         raise ValueError("no minute")
-    return _set(said, minutes=minutes)
+    return with_more(said, minutes=minutes)
 
 
 def _span(match: re.Match[str], said: Said, now: datetime) -> Said:
@@ -279,12 +275,12 @@ def _span(match: re.Match[str], said: Said, now: datetime) -> Said:
         return replace(
             said, trouble="Say the hours in which it is to be as full ones: `between 9:00 and 17:00`."
         )
-    return _set(said, span=(first.hour, last.hour))
+    return with_more(said, span=(first.hour, last.hour))
 
 
 def _later(match: re.Match[str], said: Said, now: datetime) -> Said:
     del now
-    return _set(said, later=HOUR / 2 if match["half"] else _length(match))
+    return with_more(said, later=HOUR / 2 if match["half"] else _length(match))
 
 
 _FORMS: tuple[tuple[str, _Read], ...] = (

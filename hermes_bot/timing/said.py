@@ -5,7 +5,7 @@ The languages read pieces; what they make together, and what has two readings, i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -61,14 +61,23 @@ class Said:
     trouble: str = ""
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing was read."""
-        return self == Said()
-
-    @property
     def comes_again(self) -> bool:
         """Whether it plainly says that it comes again and again."""
         return bool(self.weekdays or self.days or self.step or self.month) or self.minutes is not None
+
+
+def with_more(said: Said, **fields: object) -> Said:
+    """Return what is said with more to it; ValueError where it says so already, otherwise."""
+    if any(getattr(said, name) not in (None, "", (), [], 0, False) for name in fields):
+        raise ValueError("said twice")
+    return replace(said, **fields)  # type: ignore[arg-type]  # the languages name fields with their types
+
+
+def weekdays_field(days: list[int]) -> str:
+    """Return cron's fifth field of weekdays counted from Monday = 0."""
+    numbers = sorted({(day + 1) % 7 for day in days})
+    known = {(1, 2, 3, 4, 5): MONDAY_TO_FRIDAY, (0, 6): WEEKEND, tuple(range(7)): EVERY_DAY}
+    return known.get(tuple(numbers), ",".join(map(str, numbers)))
 
 
 def made(said: Said, zone: str, now: datetime) -> Rule:
