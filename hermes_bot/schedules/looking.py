@@ -88,8 +88,8 @@ def _chosen(
     """Return which of the passed moments are worked on, and which are left out, by the missed policy."""
     if not moments:
         return (), ()
-    grace = GRACE + timedelta(seconds=one.terms.jitter)
-    last_is_met = now - moments[-1] <= grace
+    late = [at for at in moments if now - (due_of(one, at) or at) > GRACE]
+    last_is_met = moments[-1] not in late
     match one.terms.missed:
         case "skip":
             turns = moments[-1:] if last_is_met else []
@@ -102,7 +102,7 @@ def _chosen(
     worked = tuple(
         Turn(
             at,
-            late_note(at, one.zone, now, is_late=now - at > grace, stands_for=stands_for),
+            late_note(at, one.zone, now, is_late=at in late, stands_for=stands_for),
             stands_for,
         )
         for at in turns

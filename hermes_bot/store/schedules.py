@@ -200,8 +200,9 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def count_of(db: sqlite3.Connection, owner: str) -> int:
-    """Return how many schedules somebody has that are not over."""
-    sql = "SELECT COUNT(*) FROM schedules WHERE owner = ? AND state <> 'over'"
+    """Return how many schedules that are not over somebody made in chats, or had made there."""
+    sql = """SELECT COUNT(*) FROM schedules
+        WHERE owner = ? AND state <> 'over' AND origin IN ('chat', 'model')"""
     return int(db.execute(sql, (owner,)).fetchone()[0])
 
 
