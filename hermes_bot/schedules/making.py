@@ -120,6 +120,11 @@ async def planned(
     verdict = rights.may_make(rooms.policy, one, found)
     if not verdict.ok:
         raise ScheduleError(verdict.why)
+    if len(found) > 1 and found[0].kind != "channel":  # it works there, and would keep its report there
+        private = said_of(one.targets[0])
+        raise ScheduleError(
+            f"{private} is private: nothing of it is posted elsewhere. Name it last, or alone."
+        )
     if not asks:
         return one, moments, NOT_ASKED
     warnings = [said for where in found if (said := await _out_of_reach(rooms, where))]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from clock import FakeClock
 from endpoint import act, finish
 from reports.logroom import line
@@ -14,6 +16,7 @@ from scheduled import MONDAY, OPERATED, draft
 from world import running, scripted
 
 from hermes_bot.config import Logs, LogSource
+from hermes_bot.errors import ScheduleError
 from hermes_bot.messages import ThreadKey
 from hermes_bot.store import threads
 
@@ -81,6 +84,20 @@ async def test_what_is_worked_on_in_a_private_channel_is_posted_to_no_other(tmp_
         assert other.why == "It may hold what was said in a private place, so it stayed where it was made."
         one = await bot.app.schedules.get("daily")
         assert (one.state, len(one.targets)) == ("active", 2)
+
+
+async def test_a_private_channel_before_others_is_refused_and_behind_them_it_is_not(tmp_path: Path) -> None:
+    async with scripted(
+        tmp_path, otherwise=finish("all well"), clock=FakeClock(MONDAY), access=OPERATED
+    ) as bot:
+        here = ThreadKey("world", "T1", "C1", "1")
+        await bot.app.db.transact("test", lambda db: threads.touch(db, here, "", MONDAY, place="private"))
+        first = draft("0 8 * * *", name="daily", targets=TWO, origin="shell", thread="")
+        with pytest.raises(ScheduleError, match=r"world:T1:C1 is private: .* Name it last, or alone\."):
+            await bot.app.schedules.add(first)
+        await bot.app.schedules.add(replace(first, targets=TWO[::-1]))
+        await a_day(bot)
+        assert [post.thread.channel for post in bot.world.posts] == ["C7", "C1"]
 
 
 async def test_a_file_that_was_made_before_a_question_goes_with_the_report_after_its_answer(
