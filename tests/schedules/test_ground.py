@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from clock import FakeClock
@@ -183,7 +183,7 @@ async def test_a_zone_is_kept_by_name_and_nothing_moves_it(tmp_path: Path) -> No
 
 
 async def test_without_a_zone_the_team_s_is_kept(tmp_path: Path) -> None:
-    settings = {"bot": {"timezone": "Asia/Tokyo"}}
+    settings: dict[str, Any] = {"bot": {"timezone": "Asia/Tokyo"}}
     async with scripted(tmp_path, otherwise=finish("hi"), clock=FakeClock(MONDAY), **settings) as bot:
         made = await bot.app.schedules.add(draft("0 9 * * *", name="daily", zone=""))
         assert made.zone == "Asia/Tokyo"
@@ -226,7 +226,7 @@ async def test_a_skill_that_is_gone_fails_its_firing_in_sight_and_the_schedule_i
     tmp_path: Path,
 ) -> None:
     clock, skills = FakeClock(MONDAY), skill_in(tmp_path / "skills")
-    settings = {"clock": clock, "skills": {"folders": (skills,)}, "otherwise": finish("hi")}
+    settings: dict[str, Any] = {"clock": clock, "skills": {"folders": (skills,)}, "otherwise": finish("hi")}
     state = tmp_path / "state"
     async with scripted(state, **settings) as bot:
         await bot.app.schedules.add(draft("0 9 * * *", name="daily", skill="look", text=""))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bothplaces import BOB, both
 from endpoint import finish
+from schedules.bothplaces import BOB, both
 
 from hermes_bot.config import Access
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bothplaces import Both
+    from schedules.bothplaces import Both
 
     from hermes_bot.store.schedules import Schedule
 
