@@ -188,7 +188,10 @@ def _is_of_schedules(verb: str, words: list[str]) -> bool:
     """Whether words after ``schedule`` are a command's: "schedule the digest for nine" is a task."""
     if verb == "list":
         return len(words) == 2 or [word.lower() for word in words[2:]] == ["all"]  # noqa: PLR2004 - as it reads
-    return verb == "add" or (verb in _OF_SCHEDULE and len(words) == _NAME_WORDS)
+    if verb == "add":
+        return True
+    is_slip = bool(difflib.get_close_matches(verb, (*_OF_SCHEDULE, "list", "add"), 1, 0.75))
+    return len(words) <= _NAME_WORDS and (verb in _OF_SCHEDULE or is_slip)
 
 
 def skill_task(said: Incoming, args: tuple[str, ...]) -> Incoming:

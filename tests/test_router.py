@@ -7,7 +7,18 @@ from datetime import UTC, datetime
 import pytest
 
 from hermes_bot.messages import Incoming, IncomingFile, Press, Request, ThreadKey
-from hermes_bot.router import Command, GoOn, NotForUs, Pressed, Route, Task, UnknownCommand, View, route
+from hermes_bot.router import (
+    Command,
+    GoOn,
+    NotForUs,
+    Pressed,
+    Route,
+    Task,
+    UnknownCommand,
+    View,
+    chosen_option,
+    route,
+)
 
 NOW = datetime(2026, 11, 3, 8, 15, tzinfo=UTC)
 
@@ -30,6 +41,13 @@ def routed(text: str, *, addressed: bool = True, known: bool = False, **fields: 
         ("Help", Command("help")),
         ("status", Command("status")),
         ("why", Command("why")),
+        ("schedule", Command("schedule")),
+        ("Schedule List", Command("schedule", ("list",))),
+        ("schedule list all", Command("schedule", ("list", "all"))),
+        ("schedule lst", Command("schedule", ("lst",))),
+        ("schedule pause error-digest", Command("schedule", ("pause", "error-digest"))),
+        ("/hermes schedule run digest", Command("schedule", ("run", "digest"))),
+        ("schedule add daily digest", Command("schedule", ("add", "daily", "digest"))),
         ("/why 7f3a", Command("why", ("7f3a",))),
         ("run log-diagnosis service=checkout", Command("run", ("log-diagnosis", "service=checkout"))),
         (
@@ -49,6 +67,9 @@ def test_a_command_is_read_however_it_is_written(text: str, command: Command) ->
         "run the report for May please",
         "why is checkout failing?",
         "status of checkout?",
+        "schedule the error digest for weekdays at 9",
+        "schedule a meeting about the outage",
+        "schedule run of the tests was red",
         "help me to write a letter",
         "// a comment",
         "/var/log/syslog is full",
@@ -62,6 +83,14 @@ def test_a_sentence_that_begins_like_a_command_is_a_task(text: str) -> None:
 def test_an_unknown_verb_gets_the_nearest() -> None:
     assert routed("/skils") == UnknownCommand("skils", "skills")
     assert routed("/xyzzy") == UnknownCommand("xyzzy", "")
+
+
+def test_plain_words_agree_to_what_is_said_back_and_to_nothing_dangerous() -> None:
+    for text in ("yes", "Yes.", "ok", "好的"):
+        assert chosen_option(("Confirm", "Cancel"), text) == "Confirm"
+        assert chosen_option(("Approve", "Deny"), text) == ""
+    assert chosen_option(("Confirm", "Cancel"), "No!") == "Cancel"
+    assert chosen_option(("Confirm", "Cancel"), "yes but at 10") == ""
 
 
 @pytest.mark.parametrize("text", ["continue", "Continue.", "go on", "carry on!"])
