@@ -132,6 +132,7 @@ async def _settle_refused(rooms: Rooms, row: DeliveryRow, now: datetime) -> None
         error = why or (post.error if post else "")
         if not firings.delivered(db, replace(row, state="dead", why=error), now) or one is None:
             return
+        schedules.reported(db, one.seq, "")  # who did not see it is to see the next, though it reads the same
         if why:
             leave_out(db, one, row.target, why, now)
         else:

@@ -10,7 +10,7 @@ from endpoint import fail, finish
 from scheduled import MONDAY, OPERATED, OWNER, draft, fired, stored
 from world import World, scripted
 
-from hermes_bot.errors import PlaceGone, Transient
+from hermes_bot.errors import ContentRefused, PlaceGone, Transient
 from hermes_bot.messages import Outgoing, ThreadKey
 from hermes_bot.store import outbox
 from hermes_bot.store.schedules import Terms
@@ -218,3 +218,16 @@ async def test_a_report_is_the_one_post_of_a_firing_and_is_no_input(tmp_path: Pa
         rows = await bot.app.db.read(lambda db: outbox.count(db, "sent", MONDAY))
         assert (rows, len(await bot.runs()), bot.world.statuses) == (1, 1, [])
         assert post.kind == "answer"
+
+
+async def test_what_nobody_could_see_is_posted_the_next_time_though_it_reads_the_same(tmp_path: Path) -> None:
+    world = Desk()
+    world.refuses = lambda _: ContentRefused("too odd")
+    async with scripted(tmp_path, otherwise=finish("fine"), clock=FakeClock(MONDAY), world=world) as bot:
+        await bot.app.schedules.add(draft("0 8 * * *", name="daily", terms=Terms(only_on_change=True)))
+        await pass_moments(bot)
+        world.refuses = lambda _: None
+        await pass_moments(bot, 2)
+        past = (await history(bot, "daily"))[::-1]
+        assert [it.deliveries[0].state for it in past] == ["dead", "sent", "unchanged"]
+        assert [text for place, text in shown(world) if place == "C1" and text == "fine"] == ["fine"]
