@@ -190,6 +190,19 @@ async def test_the_platforms_agree_on_which_place_works_first(first: str, tmp_pa
             assert report.thread == question.id
 
 
+async def test_a_secret_in_a_report_is_masked_in_every_place(tmp_path: Path) -> None:
+    async with both(tmp_path) as bot:
+        secrets = bot.slack.bot_token, bot.telegram.token
+        bot.endpoint.otherwise = finish(f"nine errors, with {' and '.join(secrets)}")
+        await bot.plan(C1, TEAM)
+        await bot.fire()
+        await bot.quiet()
+        (on_slack,), (on_telegram,) = bot.seen("C1"), bot.seen("-1001")
+        for shown in (on_slack.text, on_telegram.text):
+            assert shown.startswith("nine errors, with ")
+            assert not any(one in shown for one in secrets)
+
+
 async def test_a_topic_of_telegram_is_a_place_like_any_other(tmp_path: Path) -> None:
     script = [finish("nine errors"), finish("in checkout"), finish("nine errors")]
     async with both(tmp_path, script) as bot:
