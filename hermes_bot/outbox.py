@@ -148,7 +148,8 @@ class Outbox:
         """Wait until everything that can be sent is sent, at most so long."""
         try:
             async with asyncio.timeout(seconds):
-                while await self._due() or self._busy:  # in this order: what is due becomes what is busy
+                # what is busy becomes due, by its next part, and what is due becomes busy, while we look
+                while self._busy or await self._due() or self._busy:
                     self.wake()
                     await asyncio.sleep(0.01)
         except TimeoutError:

@@ -40,7 +40,7 @@ Params = Annotated[
     typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the skill. Repeatable."),
 ]
 Text = Annotated[str, typer.Option(help="The task in words, where it is no skill.")]
-Profile = Annotated[str, typer.Option(help="The limits its runs have, as [profiles.NAME].")]
+Profile = Annotated[str, typer.Option(help="The limits its runs have, as \\[profiles.NAME].")]
 Zone = Annotated[str, typer.Option(help="Whose clock is meant: Europe/Berlin. Without it the team's.")]
 Called = Annotated[str, typer.Option("--name", help="How it is called. Without it, made of what it does.")]
 Missed = Annotated[

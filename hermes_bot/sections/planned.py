@@ -26,7 +26,8 @@ class ScheduleSection(Section):
     Attributes:
         when: a cron expression, ``@daily``, ``every 90m``, a moment (ISO 8601) or plain words.
         zone: whose clock that means; without one the team's.
-        channels: where it is reported, by ids like those of ``[access]``.
+        channels: where it is reported, by ids like those of ``[access]``; a topic of
+            Telegram as ``telegram:-1002/5``.
         text: the task, where ``skill`` names none.
         missed: what becomes of moments at which no daemon ran: none is made up for, one report for all, or
             each, the last ``most`` of them.
