@@ -253,13 +253,13 @@ async def test_a_bare_thought_about_a_result_is_asked_for_its_source(tmp_path: P
 async def test_a_small_context_still_holds_goal_and_status(tmp_path: Path) -> None:
     async with scripted(tmp_path / "a") as outer:
         model = ModelSection(
-            base_url=outer.endpoint.url, name="m", context_tokens=6_000, max_output_tokens=500
+            base_url=outer.endpoint.url, name="m", context_tokens=7_000, max_output_tokens=500
         )
         async with scripted(tmp_path / "b", model=model) as bot:
             await bot.talk().say("the whole goal " + "字" * 9_000)
             await bot.talk().heard()
     content = outer.prompts[0]
-    assert len(outer.endpoint.bodies[0]) <= 6_000 * 3
+    assert len(outer.endpoint.bodies[0]) <= 7_000 * 3
     assert "the whole goal" in content
     assert "characters left out here" in content
     assert "This is round 1;" in content
