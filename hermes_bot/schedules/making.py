@@ -34,6 +34,7 @@ NOT_ASKED = "No daemon runs, so whether I can post there shows when it fires."
 SHOWN = 3  # planned moments
 LOOKED_AT = 400  # planned moments among which those outside its quiet hours and holidays are looked for
 MOST_TARGETS = 20
+MADE_CHARS = 30  # of a name that nobody chose
 MOST_TEXT = 4_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 _ODD = re.compile(r"[^a-z0-9]+")
@@ -248,7 +249,9 @@ async def _out_of_reach(rooms: Rooms, where: Where) -> str:
 
 def _made_name(draft: Draft) -> str:
     words = _ODD.sub("-", (draft.skill or draft.text).lower()).strip("-")
-    return words[:30].strip("-") or "task"
+    if len(words) > MADE_CHARS:
+        words = words[: MADE_CHARS + 1].rpartition("-")[0] or words[:MADE_CHARS]
+    return words or "task"
 
 
 def free_name(wanted: str, taken: set[str]) -> str:
