@@ -79,7 +79,6 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be stor
 Limit = Annotated[int, typer.Option(min=1, max=100, help="How many, newest first.")]
 
 _TASK_CHARS = 40
-_MARK = {"done": "✔ done", "failed": "✖ failed", "sent": "✔ posted", "dead": "✖ refused"}
 
 
 @app.command(
@@ -153,6 +152,8 @@ def list_schedules(context: typer.Context, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
         return
+    if not found["schedules"]:
+        complain("Nothing is planned. What hermes.toml plans counts once `hermes-bot run` has started.")
     heads = ("schedule", "state", "next", "when", "does", "reports to")
     print_table(heads, [_row(one) for one in found["schedules"]])
 
@@ -322,14 +323,19 @@ def _at(text: str, zone: str) -> str:
 
 
 def _work(one: Mapping[str, Any]) -> str:
+    from hermes_bot.schedules.telling import WORK
+
     late = f", for {one['late']:,} more" if one["late"] else ""
     why = f": {one['why']}" if one["why"] else ""
-    return f"{_MARK.get(one['work'], one['work'])}{late}{why}"
+    is_waiting = one["work"] == "queued" and not one["run"]  # before the run, nothing is at work
+    return f"{'waits' if is_waiting else WORK[one['work']]}{late}{why}"
 
 
 def _posted(one: Mapping[str, Any]) -> str:
+    from hermes_bot.schedules.telling import DELIVERY
+
     said = [
-        f"{it['target']} {_MARK.get(it['state'], it['state'])}" + (f": {it['why']}" if it["why"] else "")
+        f"{it['target']}: {DELIVERY[it['state']]}" + (f": {it['why']}" if it["why"] else "")
         for it in one["deliveries"]
     ]
     return ", ".join(said) or "no report"

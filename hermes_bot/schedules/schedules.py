@@ -193,7 +193,8 @@ class Schedules:
             return found
         known = [one.name for one in await self.all()]
         near = difflib.get_close_matches(name, known, 1)
-        hint = f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(known[:20]) or 'none'}."
+        there = f"There are: {', '.join(known[:20])}." if known else "Nothing is planned yet."
+        hint = f"Did you mean `{near[0]}`?" if near else there
         raise ScheduleError(f"There is no schedule {name[:60]!r}. {hint}")
 
     async def pause(self, name: str, by: str, why: str = "") -> Schedule:

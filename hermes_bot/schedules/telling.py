@@ -12,13 +12,12 @@ from hermes_bot import timing
 from hermes_bot.errors import ScheduleError
 from hermes_bot.markdown import escaped, inert
 from hermes_bot.schedules.targets import channel_in, said_of
+from hermes_bot.schedules.wording import moment
 from hermes_bot.store.schedules import Terms
-from hermes_bot.timing import zone_of
 from hermes_bot.unseen import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from hermes_bot.schedules.drafts import Past, Proposed
     from hermes_bot.store.firings import DeliveryRow, Firing
@@ -37,7 +36,7 @@ _OVERLAP = {
     "queue": "waits while the last one is still at work",
     "parallel": "begins beside the last one while that is still at work",
 }
-_WORK: Mapping[str, str] = {
+WORK: Mapping[str, str] = {
     "claimed": "waits for the one before",
     "queued": "at work",
     "done": "✔ done",
@@ -45,19 +44,13 @@ _WORK: Mapping[str, str] = {
     "missed": "missed",
     "skipped": "left out",
 }
-_DELIVERY: Mapping[str, str] = {
+DELIVERY: Mapping[str, str] = {
     "pending": "on its way",
     "sent": "✔ posted",
     "unknown": "not known whether posted",
     "dead": "✖ refused",
     "unchanged": "nothing new, not posted",
 }
-
-
-def moment(at: datetime, zone: str) -> str:
-    """Return a moment with its day, by the clock of a zone: ``Tue 1 Dec 2026 09:00``."""
-    local = at.astimezone(zone_of(zone))
-    return f"{local:%a} {local.day} {local:%b %Y %H:%M}"
 
 
 def rule_of(one: Schedule) -> str:
@@ -174,7 +167,7 @@ def _became(firing: Firing) -> str:
     late = f", for {firing.late:,} more" if firing.late else ""
     run = f" (run {firing.run})" if firing.run else ""
     why = f": {_plain(firing.why)}" if firing.why else ""
-    return f"{_WORK[firing.state]}{late}{run}{why}"
+    return f"{WORK[firing.state]}{late}{run}{why}"
 
 
 def _seen(deliveries: Sequence[DeliveryRow]) -> str:
@@ -192,7 +185,7 @@ def _id(target: str) -> str:
 
 
 def _delivered(one: DeliveryRow) -> str:
-    return _DELIVERY[one.state] + (f": {_plain(one.why)}" if one.why else "")
+    return DELIVERY[one.state] + (f": {_plain(one.why)}" if one.why else "")
 
 
 def _plain(text: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
+
+from hermes_bot.timing import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,11 +13,12 @@ if TYPE_CHECKING:
 MOST_NAMED = 3
 
 
-def moment(at: datetime, zone: str, now: datetime) -> str:
-    """Return a moment as people of a zone say it; today's by its time alone."""
-    there = ZoneInfo(zone)
-    local, today = at.astimezone(there), now.astimezone(there).date()
-    return f"{local:%H:%M}" if local.date() == today else f"{local:%a} {local.day} {local:%b %Y %H:%M}"
+def moment(at: datetime, zone: str, now: datetime | None = None) -> str:
+    """Return a moment by the clock of a zone: ``Tue 1 Dec 2026 09:00``; of ``now``'s day ``09:00`` alone."""
+    there = zone_of(zone)
+    local = at.astimezone(there)
+    is_today = now is not None and local.date() == now.astimezone(there).date()
+    return f"{local:%H:%M}" if is_today else f"{local:%a} {local.day} {local:%b %Y %H:%M}"
 
 
 def length(span: timedelta) -> str:

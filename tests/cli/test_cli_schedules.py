@@ -58,6 +58,20 @@ def test_what_cannot_be_is_refused_with_what_would_work(tmp_path: Path) -> None:
     assert it.run("schedules", "list", "--json").object == {"schedules": []}
 
 
+def test_where_nothing_is_planned_it_says_so_and_what_would_change_that(tmp_path: Path) -> None:
+    it = shell(tmp_path)
+    assert "Nothing is planned." in it.run("schedules", "list").err
+    assert "Nothing is planned yet." in it.run("schedules", "show", "morning").err
+
+
+def test_history_says_in_words_how_far_it_is(tmp_path: Path) -> None:
+    it = shell(tmp_path)
+    it.run(*ADD, "--yes")
+    it.run("schedules", "run", "error-digest")
+    (row,) = it.run("schedules", "history", "error-digest").out.splitlines()[1:]
+    assert row.split("\t")[1:] == ["-", "waits", "no report"]
+
+
 def test_it_is_paused_resumed_run_and_removed_and_its_history_stays(tmp_path: Path) -> None:
     it = shell(tmp_path)
     it.run(*ADD, "--yes")
