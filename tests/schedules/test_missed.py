@@ -34,7 +34,8 @@ async def down(folder: Path, wanted: Draft, seconds: float) -> tuple[list[Firing
     clock.advance(seconds)
     async with scripted(folder, otherwise=finish("all well"), clock=clock, access=OPERATED) as bot:
         await look(bot)
-        await look(bot)
+        while any(it.state in ("claimed", "queued") for it in await fired(bot, "daily")):
+            await look(bot)
         posts = [post for post in bot.world.posts if post.thread.channel == "C1"]
         others = [post for post in bot.world.posts if post.thread.channel == "C7"]
         assert [it.text for it in others] in ([], said(posts))  # every place is told the same
