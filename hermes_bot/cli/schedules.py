@@ -272,7 +272,8 @@ def _about(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "schedule", one["name"]
     yield "state", f"{one['state']}: {one['why']}" if one["why"] else one["state"]
     yield "when", f"{one['when']} ({one['zone']})"
-    yield "rule", one["rule"]
+    if one["rule"].startswith("cron "):  # the others are stored in a form that "when" says better
+        yield "rule", one["rule"]
     yield "does", _does(one)
     if one["skill"] and one["text"]:
         yield "asked for as", one["text"]
@@ -283,7 +284,11 @@ def _about(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "owner", f"{one['owner']}, made in {_ORIGINS[one['origin']]}"
     if one["profile"]:
         yield "profile", one["profile"]
-    terms = one["terms"]
+    yield from _how(one, one["terms"])
+
+
+def _how(one: Mapping[str, Any], terms: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of how a schedule behaves."""
     yield "missed", terms["missed"] + (f", at most {terms['most']}" if terms["missed"] == "all" else "")
     yield "overlap", terms["overlap"]
     for name in ("quiet", "holidays"):

@@ -64,6 +64,14 @@ def test_where_nothing_is_planned_it_says_so_and_what_would_change_that(tmp_path
     assert "Nothing is planned yet." in it.run("schedules", "show", "morning").err
 
 
+def test_only_cron_shows_its_rule_as_it_is_stored(tmp_path: Path) -> None:
+    it = shell(tmp_path)
+    end = ("--text", "x", "--channel", "console:local:ops", "--dry-run")
+    assert "\nrule\tcron 0 9 * * *\n" in it.run("schedules", "add", "0 9 * * *", *end).out
+    length = it.run("schedules", "add", "every 90m", *end).out
+    assert ("every 90 minutes" in length, "\nrule\t" in length) == (True, False)
+
+
 def test_history_says_in_words_how_far_it_is(tmp_path: Path) -> None:
     it = shell(tmp_path)
     it.run(*ADD, "--yes")
