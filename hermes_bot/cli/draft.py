@@ -35,6 +35,12 @@ _TAIL = """\
 #[files]
 #roots = ["/srv/handbook"]
 
+# What is done at planned times, without anybody asking; people plan more in chat.
+#[schedules.error-digest]
+#when = "weekdays at 9"
+#channels = ["slack:T1:C1"]
+#skill = "error-digest"
+
 # Tokens a day; 0 is no limit.
 #[budgets]
 #user_tokens = 0

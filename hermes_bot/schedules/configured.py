@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hermes_bot.store.schedules import Schedule
 
 GONE = "It is not in hermes.toml any more."
+CANNOT = "Its section in hermes.toml cannot be:"
 PAUSED = "It says so in hermes.toml."
 _WHERE = {"chat": "in a chat", "shell": "on a shell", "model": "by a run"}
 
@@ -40,6 +41,7 @@ async def take(
             await _take(rooms, name, section, owner, now)
         except ScheduleError as error:
             troubles[name] = str(error)
+            await _hold(rooms, name, str(error), now)
 
     def end(db: sqlite3.Connection) -> None:
         for one in schedules.every(db):
@@ -92,6 +94,17 @@ def draft_of(name: str, section: ScheduleSection, owner: str) -> Draft:
     )
 
 
+async def _hold(rooms: Rooms, name: str, why: str, now: datetime) -> None:
+    """Pause what an older version of a section made: nobody wants it as it was any more."""
+
+    def store(db: sqlite3.Connection) -> None:
+        one = schedules.by_name(db, name)
+        if one is not None and one.origin == "config" and one.state == "active":
+            schedules.set_state(db, one.seq, "paused", f"{CANNOT} {why}", now)
+
+    await rooms.db.transact("schedule.config", store)
+
+
 async def _take(rooms: Rooms, name: str, section: ScheduleSection, owner: str, now: datetime) -> None:
     old = await rooms.db.read(lambda db: schedules.by_name(db, name))
     if old is not None and old.origin != "config" and old.state != "over":
@@ -99,7 +112,8 @@ async def _take(rooms: Rooms, name: str, section: ScheduleSection, owner: str, n
             f"There is a schedule `{name}` already, made {_WHERE[old.origin]}. Give the section another "
             f"name, or remove that one: hermes-bot schedules remove {name}"
         )
-    if old is not None and old.key == _mark(name, section) and old.why != GONE:
+    is_ours_to_undo = old is not None and (old.why == GONE or old.why.startswith(CANNOT))
+    if old is not None and old.key == _mark(name, section) and not is_ours_to_undo:
         return
     one = await check(rooms, name, section, owner, now)
     if section.paused:

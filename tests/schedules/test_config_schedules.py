@@ -118,6 +118,17 @@ async def test_a_section_that_cannot_be_is_named_in_status_and_doctor_and_costs_
         assert "never comes" in found["schedule never"].say
 
 
+async def test_a_section_that_cannot_be_any_more_holds_what_it_made_until_it_can(tmp_path: Path) -> None:
+    async with running(tmp_path, clock=FakeClock(MONDAY), schedules={"hello": section()}):
+        pass
+    async with running(tmp_path, clock=FakeClock(MONDAY), schedules={"hello": section(when="at 9")}) as bot:
+        one = await bot.app.schedules.get("hello")
+        assert (one.state, one.text) == ("paused", "say hello")
+        assert "Its section in hermes.toml cannot be: That has two readings." in one.why
+    async with running(tmp_path, clock=FakeClock(MONDAY), schedules={"hello": section()}) as bot:
+        assert await states(bot) == {"hello": "active"}
+
+
 async def test_a_name_that_somebody_made_elsewhere_is_not_taken_over(tmp_path: Path) -> None:
     async with running(tmp_path, clock=FakeClock(MONDAY), access=OPERATED) as bot:
         await bot.app.schedules.add(draft("@daily", name="hello"))
