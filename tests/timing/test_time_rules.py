@@ -26,9 +26,7 @@ ZONES = (
     "Europe/Berlin",
     "America/New_York",
     "America/Santiago",  # midnight is skipped
-    "America/Havana",
     "Asia/Kolkata",
-    "Asia/Shanghai",
     "Africa/Casablanca",  # back for Ramadan
     "Africa/Cairo",
     "Antarctica/Troll",  # by two hours
@@ -40,7 +38,6 @@ RULES = (
     "30 2 * * *",
     "0 0 * * *",
     "*/30 * * * *",
-    "0 * * * *",
     "0 */2 * * *",
     "15 1-3 * * *",
     "0 9 13 * 5",
