@@ -364,13 +364,13 @@ class Reception:
         said = accepted.incoming
         # interrupted first: a run that is just being made is in the store before this asks for its runs
         dropped = self._rooms.dispatcher.halt(said.thread)
-        stopped = await self._rooms.runs.stop(said.thread, said.user, (*dropped, accepted.id))
+        stopped = await self._rooms.runs.stop(said, accepted.id, dropped)
         self._rooms.outbox.wake()
-        for run in stopped:
+        for run in stopped.runs:
             self._over(said.thread, run)
-        if stopped:
+        if stopped.runs:
             return ""
-        return "Stopped before I began." if dropped else "Nothing is running in this thread."
+        return "Stopped before I began." if stopped.unbegun else "Nothing is running in this thread."
 
     async def _change(self, incoming: Incoming) -> None:
         changed = await self._rooms.inbox.change(incoming)

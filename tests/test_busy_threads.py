@@ -10,6 +10,8 @@ import pytest
 from endpoint import Answer, act, finish, held
 from world import Bench, World, request, running, scripted
 
+from hermes_bot.config import Profile
+from hermes_bot.store import inbox
 from hermes_bot.tools.declare import tool
 
 if TYPE_CHECKING:
@@ -349,3 +351,29 @@ async def test_a_task_that_cannot_even_begin_is_told_and_frees_the_thread(tmp_pa
         assert (await talk.heard()).text.startswith("I could not begin this: something in me broke.")
         await bot.quiet()
         assert await bot.app.inbox.pending() == []
+
+
+async def test_stop_right_behind_a_word_that_is_not_yet_in_its_queue_drops_it(tmp_path: Path) -> None:
+    async with scripted(tmp_path, [], otherwise=finish("went on")) as bot:
+        talk = bot.talk()
+        first, second = await asyncio.gather(talk.say("go on"), talk.say("stop"))
+        await bot.quiet()
+        assert first is None
+        assert second
+        assert second.text == "Stopped before I began."
+        assert not bot.prompts
+        assert await bot.app.db.read(inbox.pending) == []
+
+
+async def test_stop_right_behind_the_word_to_continue_leaves_the_run_as_it_is(tmp_path: Path) -> None:
+    script = [act("echo", word="a"), act("echo", word="b")]
+    short = {"profiles": {"short": Profile(rounds=1)}}
+    async with scripted(tmp_path, script, otherwise=finish("went on"), tools=Bench().tools(), **short) as bot:
+        talk = bot.talk()
+        await talk.say("work", request=request(profile="short"))
+        await talk.heard()
+        asked = len(bot.prompts)
+        await asyncio.gather(talk.say("go on"), talk.say("stop"))
+        await bot.quiet()
+        assert len(bot.prompts) == asked
+        assert await bot.app.db.read(inbox.pending) == []

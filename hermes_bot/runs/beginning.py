@@ -160,6 +160,9 @@ class Beginnings:
 
         def store(db: sqlite3.Connection) -> str | None:
             now = self._desk.clock.now()
+            word = inbox.get(db, inbox_id)
+            if word is not None and word.state != "queued":
+                return None  # stopped before it was heeded
             old = runs.get(db, run)
             if old is None or old.parent or old.status != "stopped" or runs.is_continued(db, run):
                 return None

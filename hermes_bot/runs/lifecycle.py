@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,19 @@ if TYPE_CHECKING:
     from hermes_bot.store.runs import RunRecord
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What the word to stop ended.
+
+    Attributes:
+        runs: the ids of the runs.
+        unbegun: whether something waited that no run was made of yet.
+    """
+
+    runs: tuple[str, ...]
+    unbegun: bool
 
 
 class Runs:
@@ -117,19 +131,24 @@ class Runs:
             change.attempted(give_up, record.id)
         return starts <= MAX_STARTS
 
-    async def stop(self, thread: ThreadKey, user: str, dropped: Collection[int] = ()) -> list[str]:
-        """End every run of a thread, whatever it does or waits for; return their ids.
+    async def stop(self, said: Incoming, inbox_id: int, dropped: Collection[int] = ()) -> Stopped:
+        """End every run of a thread, whatever it does or waits for, and all that waits there to be begun.
 
-        ``dropped`` are inbox rows that were queued or in hand: nothing will become of them.
+        Args:
+            said: the word to stop.
+            inbox_id: its inbox row.
+            dropped: inbox rows that a lane had queued or in hand: nothing will become of them.
         """
 
-        def store(db: sqlite3.Connection) -> list[str]:
+        def store(db: sqlite3.Connection) -> Stopped:
             now = self._desk.clock.now()
-            stopped = runs.open_of_thread(db, thread)
+            stopped = runs.open_of_thread(db, said.thread)
             for record in stopped:
-                change.cancel(db, record, user, now)
-            inbox.finish(db, dropped)
-            return [record.id for record in stopped]
+                change.cancel(db, record, said.user, now)
+            inbox.finish(db, (*dropped, inbox_id))
+            # stored already, but not yet in the hands of a lane
+            overtaken = inbox.finish_before(db, said.thread, inbox_id)
+            return Stopped(tuple(record.id for record in stopped), bool(dropped) or overtaken > 0)
 
         return await self._desk.db.transact("run.stop", store)
 

@@ -136,6 +136,14 @@ def finish(db: sqlite3.Connection, ids: Iterable[int]) -> int:
     return db.executemany(sql, [(id_,) for id_ in ids]).rowcount
 
 
+def finish_before(db: sqlite3.Connection, thread: ThreadKey, id_: int) -> int:
+    """Mark as dealt with what was said in a thread before a message and is not begun; return how many."""
+    # both conditions on the state: the second names the partial index
+    sql = """UPDATE inbox SET state = 'done' WHERE thread = ? AND id < ?
+        AND state = 'queued' AND state IN ('queued', 'taken')"""
+    return db.execute(sql, (clean(str(thread)), id_)).rowcount
+
+
 def replace_text(db: sqlite3.Connection, thread: ThreadKey, message_id: str, text: str) -> bool:
     """Replace the text of a message its author edited; False once work on it has begun."""
     return db.execute(_REPLACE, (clean(text), message_id, channel_of(thread))).rowcount > 0
