@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self
 
 from hermes_bot import admin
 from hermes_bot.access import Policy
-from hermes_bot.agenda import Agenda
 from hermes_bot.build import (
     Around,
     build_adapters,
@@ -46,6 +45,7 @@ from hermes_bot.runs.journal import StoreDesk
 from hermes_bot.runs.recalling import Recalling
 from hermes_bot.runs.spending import Spending, limits_in
 from hermes_bot.sandbox import Sandbox
+from hermes_bot.schedule_commands import ScheduleCommands
 from hermes_bot.schedules import Rooms as ScheduleRooms
 from hermes_bot.schedules import Schedules, Waker
 from hermes_bot.statusline import StatusLines
@@ -235,7 +235,7 @@ class App:
         self.gate = Gate(self._policy, self.db, self.clock, self.config.approvals)
         spending = Spending(self.db, self.config, self.clock)
         notes = Notes(self.memories, self._readers, self._answers_alone)
-        desks = Desks(notes, Agenda(self.schedules, self.gate, self._answers_alone))
+        desks = Desks(notes, ScheduleCommands(self.schedules, self.gate, self._answers_alone))
         self.commands = Commands(self.db, self.runs, self.registry, spending, desks, bot.name)
         self.dispatcher = Dispatcher(
             self._work,

@@ -22,7 +22,7 @@ from hermes_bot.runs.hands import Hands
 from hermes_bot.runs.limits import PROFILES
 from hermes_bot.sandbox import Sandbox
 from hermes_bot.schedules.planning import SCHEDULING
-from hermes_bot.schedules.wishes import Book
+from hermes_bot.schedules.sentences import Book
 from hermes_bot.skills import RUN_SKILL_SCHEMA, Bed, Runner, read_registry, run_skill_summary
 from hermes_bot.skills.expanding import EXPANDING
 from hermes_bot.skills.saving import SAVING

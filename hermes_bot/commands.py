@@ -16,11 +16,11 @@ from hermes_bot.store.columns import channel_of
 from hermes_bot.unseen import visible
 
 if TYPE_CHECKING:
-    from hermes_bot.agenda import Agenda
     from hermes_bot.messages import Incoming, ThreadKey
     from hermes_bot.remembering import Notes
     from hermes_bot.runs import Runs, RunView
     from hermes_bot.runs.spending import Spending
+    from hermes_bot.schedule_commands import ScheduleCommands
     from hermes_bot.skills import Registry
     from hermes_bot.state import Question
     from hermes_bot.store.database import Database
@@ -36,7 +36,7 @@ class Desks:
     """Who answers for what is kept, and for what is planned."""
 
     notes: Notes
-    agenda: Agenda
+    schedules: ScheduleCommands
 
     async def answer(self, verb: str, args: tuple[str, ...], said: Incoming) -> str:
         """Return the answer to one of their verbs."""
@@ -46,7 +46,7 @@ class Desks:
             case "forget":
                 return await self.notes.forgotten(" ".join(args), said)
             case _:
-                return await self.agenda.told(args, said)
+                return await self.schedules.told(args, said)
 
 
 class Commands:

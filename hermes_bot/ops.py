@@ -18,7 +18,7 @@ from hermes_bot.following import Settled, Showing
 from hermes_bot.gate import TO_ANSWER
 from hermes_bot.messages import Incoming, Request, ThreadKey
 from hermes_bot.router import Answer, answer_to
-from hermes_bot.scheduling import schedule_ops
+from hermes_bot.schedule_ops import schedule_ops
 from hermes_bot.standing import Standee, standing
 from hermes_bot.state import OVER
 from hermes_bot.store import care, messages, questions, runs, skillstates, threads

@@ -328,7 +328,7 @@ def _at(text: str, zone: str) -> str:
 
 
 def _work(one: Mapping[str, Any]) -> str:
-    from hermes_bot.schedules.telling import WORK
+    from hermes_bot.schedules.rendering import WORK
 
     late = f", for {one['late']:,} more" if one["late"] else ""
     why = f": {one['why']}" if one["why"] else ""
@@ -337,7 +337,7 @@ def _work(one: Mapping[str, Any]) -> str:
 
 
 def _posted(one: Mapping[str, Any]) -> str:
-    from hermes_bot.schedules.telling import DELIVERY
+    from hermes_bot.schedules.rendering import DELIVERY
 
     said = [
         f"{it['target']}: {DELIVERY[it['state']]}" + (f": {it['why']}" if it["why"] else "")

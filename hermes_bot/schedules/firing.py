@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from hermes_bot.errors import HermesError, ScheduleError, StoreError
 from hermes_bot.messages import FIRING, Incoming, Outgoing
 from hermes_bot.schedules import rights, settling
-from hermes_bot.schedules.looking import MOST_ROWS, Turn, look
+from hermes_bot.schedules.due import MOST_ROWS, Turn, look
 from hermes_bot.schedules.making import check_skill
+from hermes_bot.schedules.moments import left_out, moment
 from hermes_bot.schedules.targets import new_thread
-from hermes_bot.schedules.wording import left_out, moment
 from hermes_bot.store import firings, inbox, messages, outbox, schedules, threads
 from hermes_bot.store.firings import Firing
 from hermes_bot.store.messages import Line
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from hermes_bot.schedules.looking import Look
+    from hermes_bot.schedules.due import Look
     from hermes_bot.schedules.rooms import Rooms
     from hermes_bot.store.firings import FiringState
     from hermes_bot.store.schedules import Schedule

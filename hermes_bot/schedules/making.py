@@ -14,7 +14,7 @@ from hermes_bot.access import Pattern, Where
 from hermes_bot.errors import AdapterError, ConfigError, ScheduleError, SkillError
 from hermes_bot.messages import NEW, Request, ThreadKey
 from hermes_bot.schedules import rights
-from hermes_bot.schedules.looking import due_of
+from hermes_bot.schedules.due import due_of
 from hermes_bot.schedules.targets import channel_in, new_thread, said_of
 from hermes_bot.skills.params import Words, fill, merge, take
 from hermes_bot.store.columns import channel_of

@@ -12,10 +12,10 @@ from hermes_bot.errors import ScheduleError
 from hermes_bot.ports import Finding
 from hermes_bot.schedules import configured, firing, making, rights, settling
 from hermes_bot.schedules.drafts import Draft, Past, Proposed
-from hermes_bot.schedules.looking import due_of
-from hermes_bot.schedules.owing import tell_owed
+from hermes_bot.schedules.due import due_of
+from hermes_bot.schedules.moments import moment
+from hermes_bot.schedules.notices import tell_owed
 from hermes_bot.schedules.targets import said_of
-from hermes_bot.schedules.wording import moment
 from hermes_bot.skills.params import MAX_OPTIONS, offered
 from hermes_bot.state import Question
 from hermes_bot.store import audit, firings, schedules

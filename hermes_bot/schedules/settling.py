@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes_bot.errors import AdapterError
-from hermes_bot.schedules.owing import is_told, owe, tell_owed
+from hermes_bot.schedules.notices import is_told, owe, tell_owed
 from hermes_bot.schedules.targets import channel_in, new_thread, said_of
 from hermes_bot.state import OVER
 from hermes_bot.store import audit, firings, outbox, questions, runs, schedules

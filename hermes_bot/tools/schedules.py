@@ -14,11 +14,11 @@ from hermes_bot.ports import ToolContext
 from hermes_bot.redaction import holds_mask
 from hermes_bot.schedules import Schedules
 from hermes_bot.schedules.drafts import Draft
+from hermes_bot.schedules.moments import moment
 from hermes_bot.schedules.planning import ADD_TOOL, PLAN_TOOL, SCHEDULE, WISH
+from hermes_bot.schedules.rendering import created_of, echo_of, places_of, rule_of, work_of
 from hermes_bot.schedules.rights import BY_SCHEDULE
-from hermes_bot.schedules.telling import created_of, echo_of, places_of, rule_of, work_of
-from hermes_bot.schedules.wishes import Book, is_wish, read_wish, terms_of
-from hermes_bot.schedules.wording import moment
+from hermes_bot.schedules.sentences import Book, is_wish, read_wish, terms_of
 from hermes_bot.state import Question, RunState
 from hermes_bot.store.columns import channel_of
 from hermes_bot.store.schedules import Schedule, Terms

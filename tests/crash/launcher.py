@@ -28,7 +28,7 @@ from hermes_bot.config import Access, Bot, Config, ModelSection, Skills
 from hermes_bot.messages import Incoming, Outgoing, Press, Reply, Result, ThreadKey, failed
 from hermes_bot.ports import Delivery, Placed, Plain
 from hermes_bot.schedules import Draft
-from hermes_bot.schedules.owing import OWED
+from hermes_bot.schedules.notices import OWED
 from hermes_bot.store import firings, records
 from hermes_bot.store.database import Database
 from hermes_bot.store.schedules import Terms

@@ -16,7 +16,7 @@ from world import scripted
 
 from hermes_bot.config import Access
 from hermes_bot.errors import ScheduleError
-from hermes_bot.schedules.looking import due_of
+from hermes_bot.schedules.due import due_of
 from hermes_bot.store.schedules import Terms
 
 if TYPE_CHECKING:

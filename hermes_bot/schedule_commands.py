@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from hermes_bot.access import Where
 from hermes_bot.errors import ScheduleError
+from hermes_bot.schedules.moments import moment
+from hermes_bot.schedules.rendering import details_of, history_of, line_of
+from hermes_bot.schedules.sentences import HELP
 from hermes_bot.schedules.targets import channel_in
-from hermes_bot.schedules.telling import details_of, history_of, line_of
-from hermes_bot.schedules.wishes import HELP
-from hermes_bot.schedules.wording import moment
 from hermes_bot.store.columns import channel_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _CHANGES = ("pause", "resume", "run", "remove")
 
 
 @dataclass(frozen=True, slots=True)
-class Agenda:
+class ScheduleCommands:
     """Answers ``schedule …``.
 
     Attributes:

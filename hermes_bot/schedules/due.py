@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hermes_bot import timing
-from hermes_bot.schedules.wording import late_note
+from hermes_bot.schedules.moments import late_note
 
 if TYPE_CHECKING:
     from datetime import datetime

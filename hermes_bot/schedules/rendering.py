@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hermes_bot import timing
 from hermes_bot.errors import ScheduleError
 from hermes_bot.markdown import escaped, inert
+from hermes_bot.schedules.moments import moment
 from hermes_bot.schedules.targets import channel_in, said_of
-from hermes_bot.schedules.wording import moment
 from hermes_bot.store.schedules import Terms
 from hermes_bot.unseen import visible
 
